@@ -1,0 +1,54 @@
+# The build's own vocabulary: one static library a folder of src/, one test program a folder of test/unit/.
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS json url)
+find_package(simdjson REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CLI11 REQUIRED)
+pkg_check_modules(prometheus_core REQUIRED IMPORTED_TARGET prometheus-cpp-core)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_library(switchgear_flags INTERFACE)
+target_compile_options(switchgear_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
+  -fno-omit-frame-pointer -fstack-protector-strong)
+target_compile_definitions(switchgear_flags INTERFACE
+  _GLIBCXX_ASSERTIONS BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_COROUTINE)
+target_include_directories(switchgear_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_link_options(switchgear_flags INTERFACE -fuse-ld=lld)
+target_link_libraries(switchgear_flags INTERFACE Boost::headers Threads::Threads)
+if(SWITCHGEAR_SANITIZE)
+  target_compile_options(switchgear_flags INTERFACE -fsanitize=${SWITCHGEAR_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(switchgear_flags INTERFACE -fsanitize=${SWITCHGEAR_SANITIZE})
+endif()
+
+# switchgear_folder(NAME LINKS ...): src/NAME as library sg_NAME. LINKS names other folders (sg_...) and
+# outside libraries; the folder rules of docs/architecture.md are what may stand here.
+function(switchgear_folder name)
+  cmake_parse_arguments(arg "" "" "LINKS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  if(sources)
+    add_library(sg_${name} STATIC ${sources})
+    target_link_libraries(sg_${name} PUBLIC switchgear_flags ${arg_LINKS})
+  else()
+    add_library(sg_${name} INTERFACE)
+    target_link_libraries(sg_${name} INTERFACE switchgear_flags ${arg_LINKS})
+  endif()
+endfunction()
+
+# switchgear_unit_test(FOLDER LINKS ...): every *_test.cpp of test/unit/FOLDER in one program unit_FOLDER.
+function(switchgear_unit_test folder)
+  cmake_parse_arguments(arg "" "" "LINKS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/unit/${folder}/*.cpp)
+  add_executable(unit_${folder} ${sources})
+  target_include_directories(unit_${folder} PRIVATE ${CMAKE_SOURCE_DIR}/test)
+  target_link_libraries(unit_${folder} PRIVATE ${arg_LINKS} GTest::gtest GTest::gtest_main)
+  add_test(NAME unit_${folder} COMMAND unit_${folder})
+endfunction()

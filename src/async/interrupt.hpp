@@ -1,0 +1,65 @@
+// What may end a call early: its deadline, its client, our shutdown.
+#pragma once
+
+#include <cstdint>
+
+#include "async/timer_wheel.hpp"
+#include "base/time.hpp"
+
+namespace switchgear::async {
+
+/// One per call, on the call's own thread. Whatever the call waits for registers a way to stop waiting (`stop`), and
+/// the first reason to interrupt uses it. Once interrupted it stays so: a later wait is refused at once.
+class interrupt : public timer_node {
+ public:
+  enum class reason : std::uint8_t { none, deadline, cancelled, shutdown };
+
+  explicit interrupt(timer_wheel& wheel) : wheel_(wheel) {}
+
+  /// Sets the call's deadline. `slow_after` is an earlier moment, or time_point::max(): when the call is still running
+  /// then, on_slow is called once (a call counts as slow when it passes the limit, not when it ends).
+  void arm(time_point deadline, time_point slow_after = time_point::max(), void (*on_slow)(void*) = nullptr,
+           void* slow_context = nullptr);
+
+  /// Ends the present wait, and every later one, for `why`. The first reason stays.
+  void raise(reason why);
+
+  reason why() const { return why_; }
+  bool raised() const { return why_ != reason::none; }
+  time_point deadline() const { return deadline_; }
+
+  /// Says how to stop the wait that is about to begin; ends with the guard. One wait at a time: the inner guard rules
+  /// until it ends.
+  class guard {
+   public:
+    guard(interrupt& owner, void (*stop)(void*), void* context)
+        : owner_(owner), outer_stop_(owner.stop_), outer_context_(owner.stop_context_) {
+      owner.stop_ = stop;
+      owner.stop_context_ = context;
+    }
+    ~guard() {
+      owner_.stop_ = outer_stop_;
+      owner_.stop_context_ = outer_context_;
+    }
+    guard(const guard&) = delete;
+    guard& operator=(const guard&) = delete;
+
+   private:
+    interrupt& owner_;
+    void (*outer_stop_)(void*);
+    void* outer_context_;
+  };
+
+ private:
+  void fire() override;
+
+  timer_wheel& wheel_;
+  time_point deadline_ = time_point::max();
+  void (*on_slow_)(void*) = nullptr;
+  void* slow_context_ = nullptr;
+  void (*stop_)(void*) = nullptr;
+  void* stop_context_ = nullptr;
+  reason why_ = reason::none;
+};
+
+}  // namespace switchgear::async

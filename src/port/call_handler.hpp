@@ -1,0 +1,52 @@
+// Seam: listen hands a tools/call to call, without either knowing the other.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <boost/asio/awaitable.hpp>
+
+#include "async/interrupt.hpp"
+#include "async/worker.hpp"
+#include "base/buffer.hpp"
+#include "base/parts.hpp"
+#include "base/time.hpp"
+#include "port/upstream.hpp"
+#include "protocol/message.hpp"
+
+namespace switchgear::port {
+
+/// A tools/call that a client sent. Everything lives until the handler's awaitable has completed.
+struct incoming_call {
+  std::string_view text;          ///< whole request, followed by buffer::padding readable bytes
+  const protocol::message* seen;  ///< of text
+  std::string_view principal;     ///< who calls; "" is the one anonymous principal of a gateway without credentials
+  time_point arrived;
+};
+
+/// The answer: pieces that point into the incoming text and into what the answer owns. Not movable once filled.
+struct answer {
+  parts pieces;        ///< a complete JSON-RPC response with the client's id
+  buffer body;         ///< the upstream's bytes, when they are passed on
+  std::string text;    ///< what we wrote ourselves
+  std::shared_ptr<const std::string> shared;  ///< a stored answer
+  bool degraded = false;  ///< not from the primary
+
+  answer() = default;
+  answer(const answer&) = delete;
+  answer& operator=(const answer&) = delete;
+};
+
+class call_handler {
+ public:
+  virtual ~call_handler() = default;
+
+  /// Answers one call: always exactly one answer, by the call's deadline, whatever happens. The handler arms
+  /// `interrupt` with the deadline; others may interrupt it (client cancel, shutdown). Notifications for the client go
+  /// to `client` with the client's own progress token; may be null.
+  virtual boost::asio::awaitable<void> call(async::worker& on, const incoming_call& call, async::interrupt& interrupt,
+                                            notification_sink* client, answer& out) = 0;
+};
+
+}  // namespace switchgear::port

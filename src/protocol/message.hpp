@@ -1,0 +1,76 @@
+// What Switchgear reads of a JSON-RPC message. The rest of the message stays bytes (design section 7).
+// Source: JSON-RPC 2.0; MCP 2025-03-26, 2025-06-18, 2025-11-25 (basic, server/tools, basic/utilities).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/parts.hpp"
+#include "base/result.hpp"
+
+namespace switchgear::protocol {
+
+/// A stretch of a message by position, so that it survives a move of the bytes. size 0 means absent: no JSON value is
+/// empty.
+struct span {
+  std::uint32_t offset = 0;
+  std::uint32_t size = 0;
+
+  explicit operator bool() const { return size != 0; }
+  std::string_view in(std::string_view message) const { return message.substr(offset, size); }
+};
+
+enum class kind : std::uint8_t {
+  request,       ///< method and id
+  notification,  ///< method, no id
+  response,      ///< result or error, with an id
+};
+
+/// One message, seen from outside. Spans hold the raw token: a string's includes its quotes. The views named
+/// "unescaped" point into the message where nothing had to be unescaped, else into the `scratch` given to peek().
+struct message {
+  protocol::kind kind = protocol::kind::request;
+  span id;                  ///< raw token, string or number; `null` only in a response
+  std::string_view method;  ///< unescaped; empty in a response
+
+  // of a request or a notification
+  span params;                        ///< the whole object
+  span name;                          ///< params.name, raw, with its quotes
+  std::string_view name_text;         ///< params.name, unescaped
+  span arguments;                     ///< params.arguments
+  span meta;                          ///< params._meta
+  span progress_token;                ///< params._meta.progressToken; in notifications/progress params.progressToken
+  span cancelled_id;                  ///< params.requestId of notifications/cancelled
+  std::string_view protocol_version;  ///< params.protocolVersion of initialize, unescaped
+
+  // of a response
+  span result;                     ///< the whole result; absent when `error` is there
+  span error;                      ///< the whole error object
+  std::int64_t error_code = 0;     ///< error.code
+  std::string_view error_message;  ///< error.message, unescaped
+  bool is_error = false;           ///< result.isError
+  span structured_content;         ///< result.structuredContent
+  span result_meta;                ///< result._meta
+  span next_cursor;                ///< result.nextCursor, raw
+};
+
+/// Memory for the few strings that hold escapes. Must outlive the message's views; reuse clears it.
+struct scratch {
+  std::string method, name, version, error;
+};
+
+/// Reads one message. `text` must be followed by buffer::padding readable bytes (base/buffer.hpp).
+/// Errors: errc (protocol/errc.hpp); nothing else of the text is checked, so that a value which we do not read passes as
+/// it is. Duplicate members: refused where we read them, since peers may take the other one.
+/// Cost: about 0.1 us for a small call.
+result<message> peek(std::string_view text, scratch& space);
+
+/// The message with id, tool name and progress token replaced by other raw tokens; an empty view leaves that member as
+/// it is. Pieces point into `text` and into the given tokens. Members that are absent stay absent.
+struct replacement {
+  std::string_view id, name, progress_token;
+};
+void splice(std::string_view text, const message& seen, const replacement& with, parts& out);
+
+}  // namespace switchgear::protocol
