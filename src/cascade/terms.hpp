@@ -1,0 +1,37 @@
+// The words with which an answer says where it came from and why (the `dev.switchgear/call` marker).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace switchgear::cascade {
+
+enum class served_by : std::uint8_t { primary, cache, tool, http, model, fixed, none };  // `fixed` is written "static"
+inline constexpr unsigned served_by_count = 7;
+
+/// Why the primary did not answer. `none` when it did.
+enum class reason : std::uint8_t {
+  none,
+  open,            ///< the breaker refused
+  timeout,         ///< the deadline passed
+  unreachable,     ///< resolve, connect, TLS, start: nothing was sent
+  upstream_error,  ///< it answered with a fault
+  throttled,       ///< it answered 429, or 503 with Retry-After
+  overloaded,      ///< our own limit
+  exhausted,       ///< every step of the cascade failed
+  denied,          ///< the caller may not; 401, 403
+};
+inline constexpr unsigned reason_count = 9;
+
+constexpr std::string_view name(served_by who) {
+  constexpr std::string_view names[] = {"primary", "cache", "tool", "http", "model", "static", "none"};
+  return names[static_cast<unsigned>(who)];
+}
+
+constexpr std::string_view name(reason why) {
+  constexpr std::string_view names[] = {"none",           "open",      "timeout",    "unreachable", "upstream_error",
+                                        "throttled", "overloaded", "exhausted",   "denied"};
+  return names[static_cast<unsigned>(why)];
+}
+
+}  // namespace switchgear::cascade

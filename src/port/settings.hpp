@@ -1,0 +1,50 @@
+// Plain settings of the I/O folders, filled by config. Every field has a key in docs/configuration.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/time.hpp"
+
+namespace switchgear::port {
+
+struct listen_settings {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 8080;
+  std::size_t max_request = 4 * 1024 * 1024;  ///< bytes of a request body; above it: 413
+  std::vector<std::string> allowed_hosts;     ///< Host values accepted besides the loopback names; "*" accepts all
+  std::vector<std::string> allowed_origins;   ///< Origin values accepted besides loopback origins; "*" accepts all
+  duration session_idle = std::chrono::minutes(30);  ///< a session unused for this long is forgotten
+  std::size_t max_sessions = 10'000;
+  duration drain = std::chrono::seconds(5);  ///< after SIGTERM: how long calls may still finish
+};
+
+struct http_upstream_settings {
+  std::string url;  ///< http://host:port/path or https://...
+  std::vector<std::pair<std::string, std::string>> headers;  ///< sent with every request
+  std::string ca_file;  ///< PEM bundle to trust instead of the system's; empty: the system's
+};
+
+struct stdio_upstream_settings {
+  std::vector<std::string> command;  ///< argv, at least one
+  std::map<std::string, std::string> environment;  ///< added to the gateway's own
+  std::string directory;                           ///< working directory; empty: the gateway's
+};
+
+struct upstream_settings {
+  std::string alias;
+  bool is_stdio = false;
+  http_upstream_settings http;
+  stdio_upstream_settings stdio;
+  duration connect_timeout = std::chrono::seconds(5);      ///< DNS, TCP and TLS together
+  duration handshake_timeout = std::chrono::seconds(20);   ///< initialize and each page of tools/list
+  duration refresh = std::chrono::minutes(5);              ///< how often tools/list is asked again
+  std::size_t max_answer = 50 * 1024 * 1024;               ///< bytes of one message; above it the call fails
+  std::size_t max_connections = 1024;  ///< per gateway thread
+};
+
+}  // namespace switchgear::port
