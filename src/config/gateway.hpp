@@ -1,0 +1,70 @@
+// The whole configuration as one plain value: read once, checked, never changed afterwards.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "breaker/settings.hpp"
+#include "port/policy.hpp"
+#include "port/settings.hpp"
+
+namespace switchgear::config {
+
+/// Where the admin API, the metrics and the console listen.
+struct admin_settings {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 9090;
+};
+
+/// Bounds of the store of last good answers.
+struct cache_settings {
+  std::size_t memory = 64 * 1024 * 1024;  ///< bytes in all; 0: nothing is kept
+  std::size_t entry = 1024 * 1024;        ///< bytes of one answer; a larger one is not kept
+};
+
+/// How tools are named towards clients.
+enum class names : std::uint8_t {
+  prefix,  ///< alias__tool
+  plain,   ///< tool; for a gateway with one upstream
+};
+
+enum class log_level : std::uint8_t { off, error, warning, info, debug };
+
+/// A configured tool server and the breaker that watches it as a whole.
+struct upstream {
+  port::upstream_settings link;
+  breaker::settings breaker;
+};
+
+/// What one entry of `tools` sets. The pattern is an exported tool name, or the beginning of one with `*` after it.
+struct tool_rule {
+  std::string pattern;
+  std::vector<std::function<void(port::policy&)>> changes;  ///< one for each key that the rule sets
+};
+
+/// Everything that a gateway needs to start. The members' defaults are what an empty file means.
+struct gateway {
+  port::listen_settings listen;
+  admin_settings admin;
+  std::string state = "memory";  ///< where breakers are shared; this version knows "memory" alone
+  config::names names = config::names::prefix;
+  unsigned threads = 0;  ///< data threads; 0: as many as the machine has cores
+  log_level log = log_level::info;
+  cache_settings cache;
+  breaker::settings breaker;  ///< what every breaker starts from
+  std::vector<upstream> upstreams;  ///< in the order of the file
+  std::vector<tool_rule> tools;     ///< from the least to the most specific pattern
+
+  /// What holds for a tool: the defaults, then each matching rule from the shortest pattern with `*` to the exact name,
+  /// every rule changing only the keys that it sets. Thread-safe.
+  port::policy policy_for(std::string_view exported_name) const;
+};
+
+/// Whether a pattern of `tools` covers a tool.
+bool matches(std::string_view pattern, std::string_view exported_name);
+
+}  // namespace switchgear::config
