@@ -1,0 +1,44 @@
+// What may stand in for a tool that does not answer, in order. Plain values, filled by config.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/time.hpp"
+
+namespace switchgear::cascade {
+
+/// The last good answer to the same arguments by the same caller, if it is not older than `max_age` (> 0).
+struct cache_step {
+  duration max_age = std::chrono::minutes(10);
+};
+
+/// Another tool of this gateway. It is called directly, behind its own breaker but without its own cascade, so a cycle
+/// cannot come up.
+struct tool_step {
+  std::string name;       ///< exported name
+  std::string arguments;  ///< template, a JSON object (cascade/template.hpp); empty: the caller's own arguments
+};
+
+/// A fixed answer. `structured` is a JSON object or empty; a tool with an outputSchema needs one that fits it.
+struct fixed_step {
+  std::string text;
+  std::string structured;
+};
+
+using step = std::variant<cache_step, tool_step, fixed_step>;
+
+/// The word of a step in traces and markers.
+std::string_view name(const step& which);
+
+struct plan {
+  static constexpr std::size_t max_steps = 8;  ///< more are refused by config, and not looked at by the machine
+
+  std::vector<step> steps;
+
+  bool uses_cache() const;
+};
+
+}  // namespace switchgear::cascade

@@ -1,0 +1,36 @@
+// Plain settings of one tool's calls, filled by config. Every field has a key in docs/configuration.md.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+#include "breaker/settings.hpp"
+#include "cascade/plan.hpp"
+
+namespace switchgear::port {
+
+struct tool_policy {
+  duration deadline = std::chrono::seconds(30);  ///< from the arrival of the call to its answer, all steps together; > 0
+
+  /// The operator's word on whether the tool only reads. Unset: the server's own hint decides. It rules what may happen
+  /// once an upstream may know of a call, and what may be kept as a stored answer.
+  std::optional<bool> read_only;
+
+  /// Every caller may get an answer that was stored for another one.
+  bool user_independent = false;
+
+  breaker::settings breaker;  ///< of the tool's scope, with the policy for isError
+
+  /// An isError result whose text holds one of these counts as the tool's failure, whatever the isError policy says.
+  /// Compared as bytes with the text blocks of the result. The caller still gets the result unchanged.
+  std::vector<std::string> error_text;
+
+  cascade::plan fallback;  ///< what stands in when the tool does not answer; empty: nothing
+
+  /// A stand-in answer carries one short text block that says so, since some clients drop `_meta`.
+  bool note = true;
+};
+
+}  // namespace switchgear::port
