@@ -2,12 +2,12 @@
 // Source: JSON-RPC 2.0; MCP 2025-03-26, 2025-06-18, 2025-11-25 (basic, server/tools, basic/utilities).
 #pragma once
 
+#include "base/parts.hpp"
+#include "base/result.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-#include "base/parts.hpp"
-#include "base/result.hpp"
 
 namespace switchgear::protocol {
 
@@ -61,9 +61,9 @@ struct scratch {
 };
 
 /// Reads one message. `text` must be followed by buffer::padding readable bytes (base/buffer.hpp).
-/// Errors: errc (protocol/errc.hpp); nothing else of the text is checked, so that a value which we do not read passes as
-/// it is. Duplicate members: refused where we read them, since peers may take the other one.
-/// Cost: about 0.1 us for a small call.
+/// Errors: errc (protocol/errc.hpp); nothing else of the text is checked, so that a value which we do not read passes
+/// as it is. Duplicate members: refused where we read them, since peers may take the other one. Cost: about 0.1 us for
+/// a small call.
 result<message> peek(std::string_view text, scratch& space);
 
 /// The message with id, tool name and progress token replaced by other raw tokens; an empty view leaves that member as

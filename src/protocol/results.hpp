@@ -1,0 +1,31 @@
+// JSON-RPC results that we write ourselves. Source: MCP 2025-11-25, basic/lifecycle, server/tools.
+#pragma once
+
+#include "base/parts.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace switchgear::protocol {
+
+/// The result of ping.
+inline constexpr std::string_view empty_result = "{}";
+
+/// A complete response that carries `result` (JSON). `id` is a raw token.
+std::string write_result(std::string_view id, std::string_view result);
+
+/// The same as pieces that point to the arguments and to constants: a stored result goes out without a copy.
+void write_result(std::string_view id, std::string_view result, parts& out);
+
+struct server_identity {
+  std::string_view name, version, title;
+};
+
+/// The result of initialize: tools without list-change notices, and nothing else. `instructions` may be empty.
+std::string initialize_result(std::string_view protocol_version, const server_identity& server,
+                              std::string_view instructions = {});
+
+/// The result of tools/list, all on one page. `definitions` is a JSON array.
+std::string tools_list_result(std::string_view definitions);
+
+}  // namespace switchgear::protocol
