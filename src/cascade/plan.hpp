@@ -1,12 +1,12 @@
 // What may stand in for a tool that does not answer, in order. Plain values, filled by config.
 #pragma once
 
+#include "base/time.hpp"
+
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
-
-#include "base/time.hpp"
 
 namespace switchgear::cascade {
 

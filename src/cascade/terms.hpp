@@ -29,8 +29,8 @@ constexpr std::string_view name(served_by who) {
 }
 
 constexpr std::string_view name(reason why) {
-  constexpr std::string_view names[] = {"none",           "open",      "timeout",    "unreachable", "upstream_error",
-                                        "throttled", "overloaded", "exhausted",   "denied"};
+  constexpr std::string_view names[] = {"none",      "open",       "timeout",   "unreachable", "upstream_error",
+                                        "throttled", "overloaded", "exhausted", "denied"};
   return names[static_cast<unsigned>(why)];
 }
 

@@ -1,0 +1,84 @@
+// Everything that the call path needs to know of each tool, ready made: an immutable snapshot that all workers share.
+#pragma once
+
+#include "cascade/template.hpp"
+#include "port/breakers.hpp"
+#include "port/policy.hpp"
+#include "port/recorder.hpp"
+#include "port/upstream.hpp"
+#include "protocol/schema.hpp"
+#include "route/catalogue.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace switchgear::call {
+
+struct tool;
+
+/// A step of the cascade, resolved. Which members are set follows from the policy's step at the same place.
+struct prepared_step {
+  const tool* target = nullptr;                         ///< of a tool step; null: there is no such tool now
+  std::optional<cascade::argument_template> arguments;  ///< of a tool step; unset: the caller's own
+  std::string result;                                   ///< of a fixed step: the whole result; empty: it does not fit
+};
+
+/// A tool as the call path sees it. Lives as long as its directory; gates and upstreams outlive that.
+struct tool {
+  const route::entry* entry = nullptr;
+  port::upstream* upstream = nullptr;
+  breaker::gate* gate = nullptr;         ///< of the tool's scope
+  breaker::gate* server_gate = nullptr;  ///< of its upstream's scope
+  port::tool_policy policy;
+  std::shared_ptr<const protocol::schema> output;  ///< null: the tool has no outputSchema that can be checked
+  std::uint32_t slot = 0;                          ///< port::recorder::tool_slot
+
+  bool read_only = false;   ///< its answers may be stored; the operator's word, else the server's hint
+  bool repeatable = false;  ///< read-only or idempotent: a second call does no harm
+  bool uses_cache = false;
+
+  std::vector<prepared_step> steps;       ///< one for each of policy.fallback.steps
+  std::vector<const tool*> alternatives;  ///< tools of other upstreams that have the same name there
+};
+
+class directory {
+ public:
+  /// What a directory is made of. All but the catalogue must outlive it.
+  struct sources {
+    std::shared_ptr<const route::catalogue> catalogue;
+    std::vector<port::upstream*> upstreams;  ///< by route::entry::upstream
+    std::function<port::tool_policy(std::string_view exported_name)> policy_for;
+    std::function<breaker::settings(std::string_view alias)> server_breaker;
+    port::breakers* breakers = nullptr;
+    port::recorder* recorder = nullptr;
+  };
+
+  /// Control thread. Never fails as a whole: what a policy asks for and cannot be had is in problems(), and that step
+  /// is passed over when its turn comes.
+  static std::shared_ptr<const directory> build(sources from);
+
+  /// Null if there is no such tool. One hash of the name.
+  const tool* find(std::string_view exported_name) const;
+
+  const route::catalogue& catalogue() const { return *catalogue_; }
+  /// One line each, for the log and `check`.
+  const std::vector<std::string>& problems() const { return problems_; }
+
+ private:
+  explicit directory(std::shared_ptr<const route::catalogue> catalogue) : catalogue_(std::move(catalogue)) {}
+  void add(const route::entry& entry, const sources& from);
+  void prepare_steps(tool& owner);
+  void prepare(tool& owner, const cascade::tool_step& step, prepared_step& out);
+  void prepare(tool& owner, const cascade::fixed_step& step, prepared_step& out);
+
+  std::shared_ptr<const route::catalogue> catalogue_;
+  std::vector<tool> tools_;  // one for each entry of the catalogue, in its order
+  std::vector<std::string> problems_;
+};
+
+}  // namespace switchgear::call

@@ -1,0 +1,21 @@
+// Why a step of the cascade could not be prepared or taken.
+#pragma once
+
+#include <boost/system/error_code.hpp>
+
+namespace switchgear::cascade {
+
+enum class errc {
+  bad_template = 1,  ///< an arguments template is not a JSON object, or nested too deep
+  bad_placeholder,   ///< a `{{` without its `}}`, or without a name between them
+  bad_arguments,     ///< the caller's arguments are not a JSON object
+  unknown_argument,  ///< the template names an argument that the caller did not give
+  bad_result,        ///< a stored or secondary answer is not a JSON object
+};
+
+boost::system::error_code make_error_code(errc reason);
+
+}  // namespace switchgear::cascade
+
+template <>
+struct boost::system::is_error_code_enum<switchgear::cascade::errc> : std::true_type {};
