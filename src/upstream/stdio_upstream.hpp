@@ -1,0 +1,99 @@
+// A tool server that runs as our child and speaks over its standard streams.
+#pragma once
+
+#include "async/worker.hpp"
+#include "port/settings.hpp"
+#include "port/upstream.hpp"
+#include "upstream/child_restarts.hpp"
+#include "upstream/observer.hpp"
+#include "upstream/stdio_exchange.hpp"
+#include "upstream/stdio_session.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+
+namespace switchgear::upstream {
+
+/// Keeps one child alive and multiplexes every worker's calls over its pipes (MCP 2025-11-25, basic/transports stdio).
+/// The child, its pipes and all bookkeeping live on the control worker; call() runs on the caller's worker and meets
+/// them by posting. A call that arrives while the child is starting waits for it within its own deadline; while starts
+/// keep failing it is answered at once with the reason of the last failure.
+///
+/// Must outlive the loops of all workers, as they do: a posted step may still name it until then.
+class stdio_upstream final : public port::upstream {
+ public:
+  /// What happened besides calls, since the start. Readable from any thread.
+  struct counters {
+    std::atomic<std::uint64_t> starts{0};        ///< children started
+    std::atomic<std::uint64_t> late_answers{0};  ///< answers or progress to calls that had been given up: dropped
+    std::atomic<std::uint64_t> noise_lines{0};   ///< lines on stdout that were no JSON-RPC message: skipped
+  };
+
+  /// `index` is passed to every call of `watcher`. `seed` feeds the jitter of the pauses between starts.
+  stdio_upstream(async::worker& control, unsigned index, port::upstream_settings settings, observer& watcher,
+                 std::uint64_t seed);
+  ~stdio_upstream() override;
+
+  /// Starts the child and keeps it alive from now on. Control thread, once. Sets SIGPIPE to be ignored when nobody has
+  /// said otherwise: a child that closes its stdin must not end the gateway.
+  void start();
+
+  /// Ends the child (stdin closed, then SIGTERM, then SIGKILL, 2 s apart, to its whole process group) and completes
+  /// when it has been reaped. Calls in flight end as lost. Control thread; no start() afterwards.
+  boost::asio::awaitable<void> stop();
+
+  boost::asio::awaitable<port::reply> call(async::worker& on, port::outgoing_call call, async::interrupt& interrupt,
+                                           port::notification_sink* sink) override;
+  port::upstream_status status() const override;
+  const counters& counted() const { return counted_; }
+
+ private:
+  class session_events;
+
+  boost::asio::awaitable<void> supervise();
+  boost::asio::awaitable<void> pause_before_start();
+  boost::asio::awaitable<void> run_child();
+  boost::asio::awaitable<bool> shake_hands(stdio_session& session);
+  boost::asio::awaitable<bool> list_tools(stdio_session& session);
+  boost::asio::awaitable<void> serve(stdio_session& session);
+  boost::asio::awaitable<void> end_child(stdio_session& session);
+
+  void submit(std::shared_ptr<stdio_exchange> exchange);
+  void abandon(const std::shared_ptr<stdio_exchange>& exchange, bool cancelled);
+  bool worth_waiting() const;
+  void start_failed(port::fault why, std::string reason);
+  void set_state(port::upstream_state state, std::string reason);
+
+  async::worker& control_;
+  const unsigned index_;
+  const port::upstream_settings settings_;
+  observer& watcher_;
+  counters counted_;
+  std::atomic<std::uint64_t> next_id_{1};
+
+  // Control thread only.
+  std::minstd_rand random_;
+  child_restarts restarts_;
+  boost::asio::steady_timer wake_;     // what supervise() waits on: a due moment, or cancelled by an event
+  boost::asio::steady_timer stopped_;  // what stop() waits on
+  std::shared_ptr<stdio_session> session_;
+  std::deque<std::shared_ptr<stdio_exchange>> waiting_;  // calls that came while the child was starting
+  port::fault last_fault_ = port::fault::none;
+  bool stopping_ = false;
+  bool running_ = false;
+  bool tools_changed_ = false;
+  bool start_wanted_ = false;
+
+  mutable std::mutex status_mutex_;
+  port::upstream_status status_;
+};
+
+}  // namespace switchgear::upstream
