@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+"""Runs every test of the project and counts them. `make test` is: set-up, then this.
+
+    tools/test.py                    all stages, in order
+    tools/test.py --only units,e2e   some of them
+    tools/test.py --list             what there is
+
+One heading a stage; details go to build/logs/. A program that crashes, hangs or fails to build counts as one failure.
+The last line is `N passed, N failed, N skipped`, and the exit code is 0 only when nothing failed.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+from typing import Callable, NamedTuple
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LOGS = ROOT / "build/logs"
+PYTEST = ROOT / "build/venv/bin/pytest"
+JOBS = str(os.cpu_count() or 2)
+
+# The folders whose tests start threads; ThreadSanitizer has nothing to see in the others.
+THREADED = {"base", "async", "breaker", "peers", "call", "listen", "upstream", "observe", "console", "app"}
+
+SANITIZER_ENVIRONMENT = {
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": "second_deadlock_stack=1",
+    "ASAN_SYMBOLIZER_PATH": "/usr/bin/llvm-symbolizer-19",
+    "TSAN_SYMBOLIZER_PATH": "/usr/bin/llvm-symbolizer-19",
+}
+
+
+class tally(NamedTuple):
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other):
+        return tally(*(mine + its for mine, its in zip(self, other)))
+
+    def __str__(self):
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+class outcome(NamedTuple):
+    code: int
+    log: pathlib.Path
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def run(name: str, command: list, limit: float, environment: dict[str, str] | None = None) -> outcome:
+    """Runs a command to its log, without a terminal or stdin. After `limit` seconds its whole process group ends."""
+    log = LOGS / f"{name}.log"
+    with open(log, "wb") as sink:
+        sink.write(("$ " + " ".join(map(str, command)) + "\n").encode())
+        sink.flush()
+        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT,
+                                   env={**os.environ, **(environment or {})}, start_new_session=True)
+        try:
+            code = process.wait(limit)
+        except BaseException as stop:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            if not isinstance(stop, subprocess.TimeoutExpired):
+                raise
+            sink.write(f"\nended after {limit:.0f} s without a result\n".encode())
+            code = -signal.SIGKILL
+    return outcome(code, log)
+
+
+def show_end(log: pathlib.Path, lines: int = 40) -> None:
+    say(f"    --- the end of {log.relative_to(ROOT)}")
+    for line in log.read_text(errors="replace").splitlines()[-lines:]:
+        say("    " + line)
+
+
+def show_figures(log: pathlib.Path) -> None:
+    """Measured figures are results too: lines that begin with `figure:` are shown wherever a test prints them."""
+    for line in log.read_text(errors="replace").splitlines():
+        if line.lstrip().startswith("figure:"):
+            say("    " + line.strip())
+
+
+def single(name: str, command: list, limit: float, environment: dict[str, str] | None = None) -> tally:
+    """A command that is one check."""
+    done = run(name, command, limit, environment)
+    if done.code != 0:
+        show_end(done.log)
+        return tally(failed=1)
+    return tally(passed=1)
+
+
+def build(preset: str, targets: list[str] | None = None) -> bool:
+    """Configures and builds; says why not and gives False when it cannot."""
+    for name, command in ((f"{preset}-configure", ["cmake", "--preset", preset]),
+                          (f"{preset}-build", ["cmake", "--build", "--preset", preset, "-j", JOBS,
+                                               *(["--target", *targets] if targets else [])])):
+        started = time.monotonic()
+        done = run(name, command, 1500)
+        if done.code != 0:
+            show_end(done.log)
+            return False
+        if name.endswith("build"):
+            say(f"    built in {time.monotonic() - started:.0f} s")
+    return True
+
+
+def programs(preset: str) -> dict[str, list[str]]:
+    """The test programs that CMake knows in a configured build: name -> command."""
+    listed = subprocess.run(["ctest", "--test-dir", f"build/{preset}", "--show-only=json-v1"], cwd=ROOT, check=True,
+                            stdin=subprocess.DEVNULL, capture_output=True)
+    tests = json.loads(listed.stdout)["tests"]
+    return {one["name"]: one.get("command", [str(ROOT / "build" / preset / one["name"])]) for one in tests}
+
+
+def google_test(name: str, command: list[str], limit: float, environment: dict[str, str] | None = None) -> tally:
+    """One GoogleTest program; its own report is what is counted."""
+    report = LOGS / f"{name}.json"
+    report.unlink(missing_ok=True)
+    done = run(name, [*command, f"--gtest_output=json:{report}", "--gtest_color=no"], limit, environment)
+    show_figures(done.log)
+    count = tally()
+    if report.is_file():
+        for suite in json.loads(report.read_text())["testsuites"]:
+            for case in suite["testsuite"]:
+                if case.get("failures"):
+                    count += tally(failed=1)
+                    say(f"    FAILED {name}: {suite['name']}.{case['name']}")
+                elif case["result"] == "SKIPPED" or case["status"] == "NOTRUN":
+                    count += tally(skipped=1)
+                else:
+                    count += tally(passed=1)
+    if done.code != 0:
+        if count.failed == 0:  # it crashed, leaked or hung: no case says so
+            count += tally(failed=1)
+            say(f"    FAILED {name}: exit code {done.code}")
+        show_end(done.log)
+    elif sum(count) == 0:
+        say(f"    FAILED {name}: ran no case")
+        count += tally(failed=1)
+    return count
+
+
+def pytest(name: str, arguments: list[str], limit: float, environment: dict[str, str] | None = None) -> tally:
+    if not PYTEST.is_file():
+        say("    FAILED: no build/venv; run `make setup-test` first")
+        return tally(failed=1)
+    report = LOGS / f"{name}.xml"
+    report.unlink(missing_ok=True)
+    done = run(name, [PYTEST, "test/e2e", "-p", "no:cacheprovider", f"--junitxml={report}", *arguments], limit,
+               environment)
+    show_figures(done.log)
+    count = tally()
+    if report.is_file():
+        for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase"):
+            if case.find("failure") is not None or case.find("error") is not None:
+                count += tally(failed=1)
+                say(f"    FAILED {case.get('classname')}::{case.get('name')}")
+            elif (skip := case.find("skipped")) is not None:
+                count += tally(skipped=1)
+                say(f"    skipped {case.get('name')}: {(skip.get('message') or '')[:160]}")
+            else:
+                count += tally(passed=1)
+    if done.code != 0:
+        if count.failed == 0:
+            count += tally(failed=1)
+            say(f"    FAILED {name}: exit code {done.code}")
+        show_end(done.log)
+    return count
+
+
+# --- the stages ----------------------------------------------------------------------------------------------------
+
+def source() -> tally:
+    done = run("source", [sys.executable, "tools/check_source.py"], 120)
+    text = done.log.read_text()
+    count = tally(passed=len(re.findall(r"^ok   ", text, flags=re.M)), failed=len(re.findall(r"^FAIL ", text, flags=re.M)))
+    if done.code != 0:
+        show_end(done.log)
+        if count.failed == 0:
+            count += tally(failed=1)
+    return count
+
+
+def tools() -> tally:
+    done = run("tools", [sys.executable, "-m", "unittest", "discover", "-v", "-s", "test/tools", "-p", "*_test.py"], 120)
+    results = re.findall(r" \.\.\. (ok|FAIL|ERROR|skipped)", done.log.read_text())
+    bad = sum(word in ("FAIL", "ERROR") for word in results)
+    count = tally(results.count("ok"), bad, results.count("skipped"))
+    if done.code != 0:
+        show_end(done.log)
+        if bad == 0:
+            count += tally(failed=1)
+    return count
+
+
+def format_check() -> tally:
+    return single("format", ["make", "--no-print-directory", "format-check"], 120)
+
+
+def units() -> tally:
+    if not build("release"):
+        return tally(failed=1)
+    count = tally()
+    for name, command in programs("release").items():
+        if not name.startswith("sim_"):
+            count += google_test(f"release-{name}", command, 300)
+    return count
+
+
+def sim() -> tally:
+    if not build("release"):
+        return tally(failed=1)
+    count = tally()
+    for name, command in programs("release").items():
+        if name.startswith("sim_"):
+            count += google_test(f"release-{name}", command, 600)
+    return count
+
+
+def e2e() -> tally:
+    if not build("release"):
+        return tally(failed=1)
+    return pytest("e2e", [], 1200, {"SWITCHGEAR_BINARY": str(ROOT / "build/release/switchgear")})
+
+
+def sanitized(preset: str, wanted: Callable[[str], bool], marks: str) -> tally:
+    """Unit tests and a part of the end-to-end tests on a build with a sanitizer. What depends on speed is left out."""
+    if run(f"{preset}-configure", ["cmake", "--preset", preset], 300).code != 0:
+        show_end(LOGS / f"{preset}-configure.log")
+        return tally(failed=1)
+    chosen = {name: command for name, command in programs(preset).items() if wanted(name)}
+    if not build(preset, [*chosen, "switchgear"]):
+        return tally(failed=1)
+    count = tally()
+    for name, command in chosen.items():
+        count += google_test(f"{preset}-{name}", command, 600, SANITIZER_ENVIRONMENT)
+    return count + pytest(f"{preset}-e2e", ["-m", marks], 900, {
+        **SANITIZER_ENVIRONMENT, "SWITCHGEAR_BINARY": str(ROOT / "build" / preset / "switchgear"),
+        "SWITCHGEAR_SANITIZED": preset})
+
+
+def asan() -> tally:
+    return sanitized("asan", lambda name: not name.startswith("sim_"), "not timing")
+
+
+def tsan() -> tally:
+    return sanitized("tsan", lambda name: name.removeprefix("unit_") in THREADED, "smoke")
+
+
+STAGES: list[tuple[str, str, Callable[[], tally]]] = [
+    ("source", "source check: the rules of the house", source),
+    ("tools", "the tools' own tests", tools),
+    ("format", "clang-format", format_check),
+    ("units", "release build, unit tests, fuzz corpus", units),
+    ("sim", "simulation on virtual time", sim),
+    ("e2e", "end to end, with real clients and servers", e2e),
+    ("asan", "AddressSanitizer and UndefinedBehaviorSanitizer", asan),
+    ("tsan", "ThreadSanitizer", tsan),
+]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="runs the tests and counts them")
+    parser.add_argument("--only", default="", help="stages, with commas between them")
+    parser.add_argument("--list", action="store_true")
+    chosen = parser.parse_args()
+    if chosen.list:
+        for name, heading, _ in STAGES:
+            print(f"{name:8} {heading}")
+        return 0
+    only = set(filter(None, chosen.only.split(",")))
+    if unknown := only - {name for name, _, _ in STAGES}:
+        parser.error(f"unknown stage: {', '.join(sorted(unknown))}")
+
+    LOGS.mkdir(parents=True, exist_ok=True)
+    total = tally()
+    began = time.monotonic()
+    for name, heading, stage in STAGES:
+        if only and name not in only:
+            continue
+        say(f"== {name}: {heading}")
+        started = time.monotonic()
+        try:
+            count = stage()
+        except KeyboardInterrupt:
+            say("interrupted")
+            return 130
+        except Exception as problem:  # a broken stage is a failure of the run, and the others still say what they find
+            say(f"    FAILED: {type(problem).__name__}: {problem}")
+            count = tally(failed=1)
+        total += count
+        say(f"   {name}: {count} ({time.monotonic() - started:.0f} s)")
+    say(f"== all: {time.monotonic() - began:.0f} s; details in build/logs/")
+    say(str(total))
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
