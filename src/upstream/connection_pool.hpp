@@ -1,0 +1,48 @@
+// The idle connections that one worker holds to one HTTP upstream.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "async/timer_wheel.hpp"
+#include "async/worker.hpp"
+#include "upstream/stream.hpp"
+
+namespace switchgear::upstream {
+
+/// Of one worker; not thread-safe. Hands out the connection that was used last, and closes those that have been idle
+/// for `idle_limit`: less than what common servers allow (Node.js closes after 5 s), so that we rarely write into a
+/// connection that is being closed.
+class connection_pool final : private async::timer_node {
+ public:
+  static constexpr duration idle_limit = std::chrono::seconds(4);
+
+  connection_pool(async::worker& on, std::size_t most) : on_(on), most_(most) {}
+
+  /// An idle connection that the peer has not closed, or null.
+  std::unique_ptr<stream> take();
+  /// Gives back a connection on which the last exchange ended cleanly.
+  void give(std::unique_ptr<stream> connection, time_point now);
+
+  /// Counts a connection that is in use; the limit holds for idle and busy ones together.
+  bool may_open() const { return open_ < most_; }
+  void opened() { ++open_; }
+  void closed() { --open_; }
+
+  void close_idle();
+
+ private:
+  struct idle {
+    std::unique_ptr<stream> connection;
+    time_point since;
+  };
+  void fire() override;
+
+  async::worker& on_;
+  std::size_t most_;
+  std::size_t open_ = 0;
+  std::vector<idle> idle_;  // oldest first
+};
+
+}  // namespace switchgear::upstream

@@ -1,0 +1,190 @@
+#include "upstream/stream.hpp"
+
+#include "upstream/errc.hpp"
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+#include <sys/socket.h>
+
+namespace switchgear::upstream {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+struct stream::tls_layer {
+  tls_layer(tcp::socket& socket, asio::ssl::context& context) : channel(socket, context) {}
+  asio::ssl::stream<tcp::socket&> channel;
+};
+
+namespace {
+
+// Ends the connect phase when it has taken its share of the call's time.
+class phase_limit final : public async::timer_node {
+ public:
+  phase_limit(async::timer_wheel& wheel, time_point due, void (*stop)(void*), void* context)
+      : stop_(stop), context_(context) {
+    wheel.arm(*this, due);
+  }
+  bool passed() const { return passed_; }
+
+ private:
+  void fire() override {
+    passed_ = true;
+    stop_(context_);
+  }
+  void (*stop_)(void*);
+  void* context_;
+  bool passed_ = false;
+};
+
+std::string seconds(duration length) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(length).count()) + " ms";
+}
+
+void cancel_resolve(void* resolver) {
+  static_cast<tcp::resolver*>(resolver)->cancel();
+}
+
+}  // namespace
+
+stream::stream(async::worker& on) : on_(on), socket_(on.io) {}
+stream::~stream() = default;
+
+void stream::cancel(void* self) {
+  error_code ignored;
+  static_cast<stream*>(self)->socket_.close(ignored);
+}
+
+asio::awaitable<error_code> stream::connect_tcp(const url& to, async::interrupt& interrupt, std::string& detail) {
+  error_code error;
+  const asio::ip::address literal = asio::ip::make_address(to.host, error);
+  if (!error) {
+    const async::interrupt::guard guard(interrupt, &stream::cancel, this);
+    co_await socket_.async_connect(tcp::endpoint(literal, to.port), asio::redirect_error(asio::use_awaitable, error));
+    if (error) {
+      detail = error.message();
+      co_return make_error_code(errc::connect_failed);
+    }
+    co_return error_code{};
+  }
+
+  tcp::resolver resolver(on_.io);
+  tcp::resolver::results_type endpoints;
+  {
+    const async::interrupt::guard guard(interrupt, &cancel_resolve, &resolver);
+    endpoints = co_await resolver.async_resolve(to.host, std::to_string(to.port),
+                                                asio::redirect_error(asio::use_awaitable, error));
+  }
+  if (error) {
+    detail = "cannot resolve " + to.host + ": " + error.message();
+    co_return make_error_code(errc::resolve_failed);
+  }
+  const async::interrupt::guard guard(interrupt, &stream::cancel, this);
+  co_await asio::async_connect(socket_, endpoints, asio::redirect_error(asio::use_awaitable, error));
+  if (error) {
+    detail = error.message();
+    co_return make_error_code(errc::connect_failed);
+  }
+  co_return error_code{};
+}
+
+asio::awaitable<error_code> stream::connect(const url& to, tls_context* tls, duration timeout,
+                                            async::interrupt& interrupt, std::string& detail) {
+  if (interrupt.raised()) co_return make_error_code(errc::interrupted);
+  const phase_limit limit(on_.timers, async::worker::now() + timeout, &stream::cancel, this);
+  error_code failed = co_await connect_tcp(to, interrupt, detail);
+  if (!failed && tls != nullptr) {
+    tls_ = std::make_unique<tls_layer>(socket_, tls->context());
+    SSL* native = tls_->channel.native_handle();
+    error_code error;
+    const bool is_address = (asio::ip::make_address(to.host, error), !error);
+    if (!is_address) SSL_set_tlsext_host_name(native, to.host.c_str());
+    tls_->channel.set_verify_callback(asio::ssl::host_name_verification(to.host));
+    tls->resume(native);
+    const async::interrupt::guard guard(interrupt, &stream::cancel, this);
+    co_await tls_->channel.async_handshake(asio::ssl::stream_base::client,
+                                           asio::redirect_error(asio::use_awaitable, error));
+    if (error) {
+      const long verify = SSL_get_verify_result(native);
+      detail = verify != X509_V_OK
+                   ? std::string("certificate of ") + to.host + " refused: " + X509_verify_cert_error_string(verify)
+                   : "TLS with " + to.authority + " failed: " + error.message();
+      if (verify == X509_V_ERR_APPLICATION_VERIFICATION || verify == X509_V_ERR_HOSTNAME_MISMATCH) {
+        detail = "certificate is not for the name " + to.host;
+      }
+      failed = make_error_code(errc::tls_failed);
+    }
+  }
+  if (failed && limit.passed()) {
+    detail = "no connection to " + to.authority + " within " + seconds(timeout);
+    co_return make_error_code(errc::connect_failed);
+  }
+  if (failed && interrupt.raised()) co_return make_error_code(errc::interrupted);
+  if (failed) co_return failed;
+
+  error_code ignored;
+  socket_.set_option(tcp::no_delay(true), ignored);
+  socket_.non_blocking(true, ignored);
+  co_return error_code{};
+}
+
+asio::awaitable<error_code> stream::write(parts pieces, async::interrupt& interrupt, bool& any_sent) {
+  if (interrupt.raised()) co_return make_error_code(errc::interrupted);
+  any_sent = true;
+  boost::container::small_vector<asio::const_buffer, 8> buffers;
+  for (std::string_view piece : pieces) buffers.emplace_back(piece.data(), piece.size());
+  error_code error;
+  if (!tls_) {
+    // Nearly every request fits the socket's buffer: one system call, no trip through the event loop.
+    const std::size_t written = socket_.write_some(buffers, error);
+    if (error && error != asio::error::would_block) co_return make_error_code(errc::broken);
+    std::size_t left = written;
+    while (!buffers.empty() && left >= buffers.front().size()) {
+      left -= buffers.front().size();
+      buffers.erase(buffers.begin());
+    }
+    if (buffers.empty()) co_return error_code{};
+    buffers.front() += left;
+  }
+  const async::interrupt::guard guard(interrupt, &stream::cancel, this);
+  if (tls_) {
+    co_await asio::async_write(tls_->channel, buffers, asio::redirect_error(asio::use_awaitable, error));
+  } else {
+    co_await asio::async_write(socket_, buffers, asio::redirect_error(asio::use_awaitable, error));
+  }
+  if (!error) co_return error_code{};
+  co_return make_error_code(interrupt.raised() ? errc::interrupted : errc::broken);
+}
+
+asio::awaitable<result<std::size_t>> stream::read_some(char* into, std::size_t size, async::interrupt& interrupt) {
+  if (interrupt.raised()) co_return errc::interrupted;
+  const async::interrupt::guard guard(interrupt, &stream::cancel, this);
+  error_code error;
+  std::size_t got = 0;
+  if (tls_) {
+    got = co_await tls_->channel.async_read_some(asio::buffer(into, size),
+                                                 asio::redirect_error(asio::use_awaitable, error));
+  } else {
+    got = co_await socket_.async_read_some(asio::buffer(into, size), asio::redirect_error(asio::use_awaitable, error));
+  }
+  if (!error) co_return got;
+  if (interrupt.raised()) co_return errc::interrupted;
+  const bool ended = error == asio::error::eof || error == asio::ssl::error::stream_truncated;
+  co_return ended ? errc::end_of_stream : errc::broken;
+}
+
+bool stream::stale() {
+  char byte;
+  const ssize_t seen = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (seen < 0) return errno != EAGAIN && errno != EWOULDBLOCK;
+  // TLS peers send tickets and updates when they like; on a plain connection unasked bytes mean that we lost step.
+  return seen == 0 || !tls_;
+}
+
+}  // namespace switchgear::upstream
