@@ -1,0 +1,115 @@
+"""Fixtures of the end-to-end tests: the gateway binary, real and scripted tool servers, figures for the report."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from harness.gateway import BINARY, Gateway
+from harness.servers import EVERYTHING, EverythingServer, FakeUpstream
+
+SANITIZED = os.environ.get("SWITCHGEAR_SANITIZED", "") not in ("", "0")
+_figures: list[str] = []
+
+
+def pytest_configure(config):
+    if not BINARY.exists():
+        pytest.exit(f"no gateway binary at {BINARY}: build it first, or set SWITCHGEAR_BINARY", returncode=2)
+
+
+def pytest_collection_modifyitems(items):
+    if not SANITIZED:
+        return
+    for item in items:
+        if item.get_closest_marker("timing"):
+            item.add_marker(pytest.mark.skip(reason="measures time, and this binary is instrumented"))
+
+
+def pytest_terminal_summary(terminalreporter):
+    if _figures:
+        terminalreporter.section("figures")
+        for line in _figures:
+            terminalreporter.write_line(line)
+
+
+@pytest.fixture
+def figure():
+    """figure(name, value, ...): a line of measured numbers, shown at the end of the run whatever the outcome."""
+
+    def add(name: str, **values) -> None:
+        _figures.append(f"{name:<28} " + "  ".join(f"{key.replace('_', ' ')}: {value}" for key, value in values.items()))
+
+    return add
+
+
+@pytest.fixture
+def gateway(tmp_path, request):
+    """gateway(configuration, ...): starts one, ready. At the end of the test each must end cleanly."""
+    started: list[Gateway] = []
+
+    def start(configuration, *, wait: bool = True, **options) -> Gateway:
+        made = Gateway(configuration, tmp_path, name=f"gateway-{len(started)}", **options)
+        started.append(made)
+        return made.start(wait)
+
+    yield start
+    failed = getattr(request.node, "failed", False)
+    for made in started:
+        if failed:
+            if made.process is not None:
+                print(f"--- stderr of {made.name}\n{made.process.stderr[-4000:]}")
+            made.abandon()
+        else:
+            made.stop()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    if call.when != "teardown" and outcome.get_result().failed:
+        item.failed = True
+
+
+@pytest.fixture
+def fake(tmp_path):
+    """fake(script, ...): a scripted HTTP tool server."""
+    started: list[FakeUpstream] = []
+
+    def start(script: dict | None = None, **options) -> FakeUpstream:
+        made = FakeUpstream(tmp_path, f"fake-{len(started)}", script, **options)
+        started.append(made)
+        return made.start()
+
+    yield start
+    for made in started:
+        made.kill()
+
+
+@pytest.fixture(scope="session")
+def node():
+    """The node program with the official packages; without them the test cannot run."""
+    if shutil.which("node") is None:
+        pytest.skip("NOT TESTED against the official TypeScript SDK: no `node` on this machine")
+    if not EVERYTHING.exists():
+        pytest.skip("NOT TESTED against server-everything: run `npm ci` in test/e2e/node (tools/setup.sh does)")
+    return "node"
+
+
+@pytest.fixture
+def everything(tmp_path, node):
+    """server-everything over HTTP, started."""
+    server = EverythingServer(tmp_path)
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="session")
+def run_switchgear():
+    """run_switchgear(*arguments): the command line tool to its end, at most 20 s."""
+
+    def run(*arguments, **options) -> subprocess.CompletedProcess:
+        return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=20, **options)
+
+    return run

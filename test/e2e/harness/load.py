@@ -1,0 +1,137 @@
+"""Steady traffic in the background: an open loop of tools/call over keep-alive connections, each answer kept."""
+
+import asyncio
+import json
+import threading
+import time
+from dataclasses import dataclass
+
+from harness.mcp_client import MARKER, McpClient, messages_of
+
+
+@dataclass
+class Sample:
+    """One call. Times in seconds on time.monotonic()."""
+
+    sent: float
+    took: float
+    status: int
+    message: dict | None  # None: no well-formed answer with the call's id came
+
+    @property
+    def answered_at(self) -> float:
+        return self.sent + self.took
+
+    @property
+    def marker(self) -> dict:
+        result = (self.message or {}).get("result") or {}
+        return (result.get("_meta") or {}).get(MARKER, {})
+
+    @property
+    def served_by(self) -> str:
+        """primary, cache, static, ..., none; `lost` without a well-formed answer."""
+        if self.message is None or "error" in self.message:
+            return "lost"
+        return self.marker.get("served_by", "primary")
+
+    @property
+    def refused(self) -> bool:
+        """The breaker kept this call from the primary."""
+        return any(step == "primary:refused" for step in self.marker.get("steps", []))
+
+
+class Load:
+    """`rate` calls a second for as long as the `with` block lasts. A call that is late does not delay the next."""
+
+    def __init__(self, port: int, tool: str, arguments: dict, rate: float):
+        with McpClient(port) as client:
+            self.session, self.version = client.session, client.version
+        self.port = port
+        self.tool = tool
+        self.arguments = arguments
+        self.rate = rate
+        self.samples: list[Sample] = []
+        self.stopping = threading.Event()
+        self.idle: list[tuple] = []
+        self.thread = threading.Thread(target=lambda: asyncio.run(self._run()), name="load")
+
+    def __enter__(self) -> "Load":
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        self.stopping.set()
+        self.thread.join(60)
+
+    def between(self, start: float, end: float = float("inf")) -> list[Sample]:
+        """Calls that were sent in this stretch, in the order in which they were sent."""
+        return sorted((sample for sample in list(self.samples) if start <= sample.sent < end), key=lambda sample: sample.sent)
+
+    async def _run(self) -> None:
+        running: set[asyncio.Task] = set()
+        start = time.monotonic()
+        sent = 0
+        while not self.stopping.is_set():
+            due = start + sent / self.rate
+            if (pause := due - time.monotonic()) > 0:
+                await asyncio.sleep(min(pause, 0.05))
+                continue
+            task = asyncio.create_task(self._call(sent))
+            running.add(task)
+            task.add_done_callback(running.discard)
+            sent += 1
+        if running:
+            await asyncio.wait(running, timeout=30)
+        for _, writer in self.idle:
+            writer.close()
+
+    async def _call(self, number: int) -> None:
+        request = {
+            "jsonrpc": "2.0",
+            "id": number,
+            "method": "tools/call",
+            "params": {"name": self.tool, "arguments": self.arguments},
+        }
+        body = json.dumps(request).encode()
+        head = (
+            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            f"Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {self.version}\r\n"
+            f"Mcp-Session-Id: {self.session}\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        sent = time.monotonic()
+        status, message = 0, None
+        try:
+            reader, writer = self.idle.pop() if self.idle else await asyncio.open_connection("127.0.0.1", self.port)
+            writer.write(head.encode() + body)
+            status, media_type, answer = await read_answer(reader)
+            responses = [found for found in messages_of(media_type, answer) if found.get("id") == number]
+            message = responses[0] if len(responses) == 1 else None
+            self.idle.append((reader, writer))
+        except (OSError, asyncio.IncompleteReadError, ValueError):
+            pass  # the sample says that no answer came
+        self.samples.append(Sample(sent, time.monotonic() - sent, status, message))
+
+
+async def read_answer(reader: asyncio.StreamReader) -> tuple[int, str, bytes]:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    status_line, *lines = head.split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    body = b""
+    if headers.get("transfer-encoding") == "chunked":
+        while (size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16)) > 0:
+            body += (await reader.readexactly(size + 2))[:-2]
+        await reader.readuntil(b"\r\n")
+    else:
+        body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return int(status_line.split()[1]), headers.get("content-type", "").split(";")[0], body
+
+
+def percentile(values: list[float], share: float) -> float:
+    """Nearest rank; nan of nothing."""
+    if not values:
+        return float("nan")
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
