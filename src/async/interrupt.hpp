@@ -1,10 +1,10 @@
 // What may end a call early: its deadline, its client, our shutdown.
 #pragma once
 
-#include <cstdint>
-
 #include "async/timer_wheel.hpp"
 #include "base/time.hpp"
+
+#include <cstdint>
 
 namespace switchgear::async {
 

@@ -1,9 +1,9 @@
 #include "http/chunks.hpp"
 
+#include "http/errc.hpp"
+
 #include <algorithm>
 #include <cstring>
-
-#include "http/errc.hpp"
 
 namespace switchgear::http {
 
@@ -91,7 +91,8 @@ result<chunk_reader::progress> chunk_reader::decode(char* piece, std::size_t siz
         state_ = state::done;
         ++at;
         break;
-      case state::done: break;
+      case state::done:
+        break;
     }
   }
   made.consumed = at;

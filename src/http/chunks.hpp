@@ -1,11 +1,11 @@
 // The chunked transfer coding, taken off while bytes arrive. Source: RFC 9112 section 7.1.
 #pragma once
 
+#include "base/result.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-
-#include "base/result.hpp"
 
 namespace switchgear::http {
 
@@ -24,7 +24,18 @@ class chunk_reader {
   bool done() const { return state_ == state::done; }
 
  private:
-  enum class state : std::uint8_t { size, extension, size_lf, data, data_cr, data_lf, trailer, trailer_lf, end_lf, done };
+  enum class state : std::uint8_t {
+    size,
+    extension,
+    size_lf,
+    data,
+    data_cr,
+    data_lf,
+    trailer,
+    trailer_lf,
+    end_lf,
+    done
+  };
 
   static constexpr std::size_t most_line_bytes = 4096;  // an extension or a trailer
   static constexpr std::size_t most_trailer_bytes = 16 * 1024;

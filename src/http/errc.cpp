@@ -9,12 +9,18 @@ struct category : boost::system::error_category {
   const char* name() const noexcept override { return "http"; }
   std::string message(int value) const override {
     switch (static_cast<errc>(value)) {
-      case errc::malformed_head: return "malformed HTTP head";
-      case errc::head_too_large: return "HTTP head too large";
-      case errc::duplicate_field: return "HTTP field repeated";
-      case errc::bad_framing: return "bad Content-Length or Transfer-Encoding";
-      case errc::bad_chunk: return "bad chunk";
-      case errc::unsupported_version: return "unsupported HTTP version";
+      case errc::malformed_head:
+        return "malformed HTTP head";
+      case errc::head_too_large:
+        return "HTTP head too large";
+      case errc::duplicate_field:
+        return "HTTP field repeated";
+      case errc::bad_framing:
+        return "bad Content-Length or Transfer-Encoding";
+      case errc::bad_chunk:
+        return "bad chunk";
+      case errc::unsupported_version:
+        return "unsupported HTTP version";
     }
     return "unknown";
   }

@@ -1,12 +1,12 @@
 #include "http/head.hpp"
 
-#include <cstring>
-#include <functional>
+#include "http/errc.hpp"
+#include "http/media_type.hpp"
 
 #include <boost/beast/http/basic_parser.hpp>
 
-#include "http/errc.hpp"
-#include "http/media_type.hpp"
+#include <cstring>
+#include <functional>
 
 namespace switchgear::http {
 
@@ -15,7 +15,9 @@ using beast::http::field;
 
 namespace {
 
-std::string_view plain(beast::string_view text) { return {text.data(), text.size()}; }
+std::string_view plain(beast::string_view text) {
+  return {text.data(), text.size()};
+}
 
 // Sinks what basic_parser finds as views, without its containers: one pass, no allocation.
 template <bool is_request, class Head>
@@ -68,9 +70,14 @@ class sink : public beast::http::basic_parser<is_request> {
         if (has_token(content, "close")) keep_alive_ = false;
         if (has_token(content, "keep-alive") && !close_seen(content)) keep_alive_ = true;
         break;
-      case field::content_type: once(head_.content_type, content, error); break;
-      case field::content_encoding: once(head_.content_encoding, content, error); break;
-      default: other_field(name, plain(name_text), content, error);
+      case field::content_type:
+        once(head_.content_type, content, error);
+        break;
+      case field::content_encoding:
+        once(head_.content_encoding, content, error);
+        break;
+      default:
+        other_field(name, plain(name_text), content, error);
     }
   }
 
@@ -87,15 +94,20 @@ class sink : public beast::http::basic_parser<is_request> {
   void other_field(field name, std::string_view name_text, std::string_view content, beast::error_code& error) {
     if constexpr (is_request) {
       switch (name) {
-        case field::host: return once(head_.host, content, error);
-        case field::origin: return once(head_.origin, content, error);
-        case field::expect: head_.expects_continue = same_text(content, "100-continue"); return;
+        case field::host:
+          return once(head_.host, content, error);
+        case field::origin:
+          return once(head_.origin, content, error);
+        case field::expect:
+          head_.expects_continue = same_text(content, "100-continue");
+          return;
         case field::accept:
           head_.has_accept = true;
           head_.accepts_json |= accept_covers(content, "application/json");
           head_.accepts_sse |= accept_covers(content, "text/event-stream");
           return;
-        default: break;
+        default:
+          break;
       }
       if (name == field::unknown) {
         if (same_text(name_text, "mcp-session-id")) return once(head_.session_id, content, error);
@@ -103,10 +115,17 @@ class sink : public beast::http::basic_parser<is_request> {
       }
     } else {
       switch (name) {
-        case field::retry_after: head_.retry_after = content; return;
-        case field::location: head_.location = content; return;
-        case field::www_authenticate: head_.www_authenticate = content; return;
-        default: break;
+        case field::retry_after:
+          head_.retry_after = content;
+          return;
+        case field::location:
+          head_.location = content;
+          return;
+        case field::www_authenticate:
+          head_.www_authenticate = content;
+          return;
+        default:
+          break;
       }
       if (name == field::unknown && same_text(name_text, "mcp-session-id")) {
         return once(head_.session_id, content, error);
@@ -173,8 +192,12 @@ result<std::size_t> find_head_end(std::string_view received, std::size_t& search
   return std::size_t{0};
 }
 
-result<request_head> read_request_head(std::string_view text) { return sink<true, request_head>(text).read(); }
+result<request_head> read_request_head(std::string_view text) {
+  return sink<true, request_head>(text).read();
+}
 
-result<response_head> read_response_head(std::string_view text) { return sink<false, response_head>(text).read(); }
+result<response_head> read_response_head(std::string_view text) {
+  return sink<false, response_head>(text).read();
+}
 
 }  // namespace switchgear::http

@@ -2,12 +2,12 @@
 // Boost.Beast's basic_parser does the reading (docs/decisions/0008); source of the rules: RFC 9112.
 #pragma once
 
+#include "base/result.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
-
-#include "base/result.hpp"
 
 namespace switchgear::http {
 
@@ -57,6 +57,8 @@ result<request_head> read_request_head(std::string_view text);
 result<response_head> read_response_head(std::string_view text);
 
 /// True for a response that has no body whatever its head says (1xx, 204, 304).
-constexpr bool has_no_body(int status) { return status < 200 || status == 204 || status == 304; }
+constexpr bool has_no_body(int status) {
+  return status < 200 || status == 204 || status == 304;
+}
 
 }  // namespace switchgear::http

@@ -6,7 +6,9 @@ namespace switchgear::http {
 
 namespace {
 
-char lower(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; }
+char lower(char letter) {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blank = " \t";

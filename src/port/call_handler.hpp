@@ -1,12 +1,6 @@
 // Seam: listen hands a tools/call to call, without either knowing the other.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <string_view>
-
-#include <boost/asio/awaitable.hpp>
-
 #include "async/interrupt.hpp"
 #include "async/worker.hpp"
 #include "base/buffer.hpp"
@@ -14,6 +8,12 @@
 #include "base/time.hpp"
 #include "port/upstream.hpp"
 #include "protocol/message.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
 
 namespace switchgear::port {
 
@@ -27,11 +27,11 @@ struct incoming_call {
 
 /// The answer: pieces that point into the incoming text and into what the answer owns. Not movable once filled.
 struct answer {
-  parts pieces;        ///< a complete JSON-RPC response with the client's id
-  buffer body;         ///< the upstream's bytes, when they are passed on
-  std::string text;    ///< what we wrote ourselves
+  parts pieces;                               ///< a complete JSON-RPC response with the client's id
+  buffer body;                                ///< the upstream's bytes, when they are passed on
+  std::string text;                           ///< what we wrote ourselves
   std::shared_ptr<const std::string> shared;  ///< a stored answer
-  bool degraded = false;  ///< not from the primary
+  bool degraded = false;                      ///< not from the primary
 
   answer() = default;
   answer(const answer&) = delete;

@@ -1,18 +1,19 @@
 // Plain settings of one tool's calls, filled by config. Every field has a key in docs/configuration.md.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "base/time.hpp"
 #include "breaker/settings.hpp"
 #include "cascade/plan.hpp"
 
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace switchgear::port {
 
 struct tool_policy {
-  duration deadline = std::chrono::seconds(30);  ///< from the arrival of the call to its answer, all steps together; > 0
+  duration deadline =
+      std::chrono::seconds(30);  ///< from the arrival of the call to its answer, all steps together; > 0
 
   /// The operator's word on whether the tool only reads. Unset: the server's own hint decides. It rules what may happen
   /// once an upstream may know of a call, and what may be kept as a stored answer.

@@ -1,12 +1,12 @@
 // Seam: what happened, for whoever counts it. Telemetry is written off the call path.
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
 #include "base/time.hpp"
 #include "breaker/outcome.hpp"
 #include "cascade/terms.hpp"
+
+#include <cstdint>
+#include <string_view>
 
 namespace switchgear::port {
 
@@ -15,8 +15,8 @@ struct call_record {
   std::uint32_t tool = 0;  ///< from recorder::tool_slot
   cascade::served_by served_by = cascade::served_by::primary;
   cascade::reason reason = cascade::reason::none;
-  bool is_error = false;   ///< the answer is a result with isError
-  bool refused = false;    ///< a breaker kept the primary from being called
+  bool is_error = false;  ///< the answer is a result with isError
+  bool refused = false;   ///< a breaker kept the primary from being called
   bool slow = false;
   duration took{};
 };
@@ -30,8 +30,8 @@ struct transition_record {
 
 /// What listen refused or could not do before a call began.
 enum class refusal : std::uint8_t {
-  bad_request,      // head, JSON or JSON-RPC
-  media_type,       // Accept or Content-Type
+  bad_request,  // head, JSON or JSON-RPC
+  media_type,   // Accept or Content-Type
   too_large,
   unknown_session,
   host_or_origin,

@@ -1,14 +1,14 @@
 // Plain settings of the I/O folders, filled by config. Every field has a key in docs/configuration.md.
 #pragma once
 
+#include "base/time.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "base/time.hpp"
 
 namespace switchgear::port {
 
@@ -24,13 +24,13 @@ struct listen_settings {
 };
 
 struct http_upstream_settings {
-  std::string url;  ///< http://host:port/path or https://...
+  std::string url;                                           ///< http://host:port/path or https://...
   std::vector<std::pair<std::string, std::string>> headers;  ///< sent with every request
   std::string ca_file;  ///< PEM bundle to trust instead of the system's; empty: the system's
 };
 
 struct stdio_upstream_settings {
-  std::vector<std::string> command;  ///< argv, at least one
+  std::vector<std::string> command;                ///< argv, at least one
   std::map<std::string, std::string> environment;  ///< added to the gateway's own
   std::string directory;                           ///< working directory; empty: the gateway's
 };
@@ -40,11 +40,11 @@ struct upstream_settings {
   bool is_stdio = false;
   http_upstream_settings http;
   stdio_upstream_settings stdio;
-  duration connect_timeout = std::chrono::seconds(5);      ///< DNS, TCP and TLS together
-  duration handshake_timeout = std::chrono::seconds(20);   ///< initialize and each page of tools/list
-  duration refresh = std::chrono::minutes(5);              ///< how often tools/list is asked again
-  std::size_t max_answer = 50 * 1024 * 1024;               ///< bytes of one message; above it the call fails
-  std::size_t max_connections = 1024;  ///< per gateway thread
+  duration connect_timeout = std::chrono::seconds(5);     ///< DNS, TCP and TLS together
+  duration handshake_timeout = std::chrono::seconds(20);  ///< initialize and each page of tools/list
+  duration refresh = std::chrono::minutes(5);             ///< how often tools/list is asked again
+  std::size_t max_answer = 50 * 1024 * 1024;              ///< bytes of one message; above it the call fails
+  std::size_t max_connections = 1024;                     ///< per gateway thread
 };
 
 }  // namespace switchgear::port

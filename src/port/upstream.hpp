@@ -1,19 +1,19 @@
 // Seam: a configured tool server, whatever its transport.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-
-#include <boost/asio/awaitable.hpp>
-
 #include "async/interrupt.hpp"
 #include "async/worker.hpp"
 #include "base/buffer.hpp"
 #include "base/time.hpp"
 #include "protocol/message.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace switchgear::port {
 
@@ -36,17 +36,18 @@ enum class fault : std::uint8_t {
   bad_media_type,       ///< neither JSON nor an event stream
   bad_message,          ///< not JSON-RPC, or a response to something else, or a stream that ended without one
   too_large,            ///< more than the configured limit
+  overloaded,           ///< every allowed connection is in use; nothing was sent
 };
 
 /// What came of a call. Owns the bytes that `message` points into.
 struct reply {
   port::fault fault = port::fault::none;
-  bool sent = false;        ///< a byte of the request may have reached the upstream
-  bool head_seen = false;   ///< something came back: response head, progress, keep-alive
-  int status = 0;           ///< HTTP status, 0 on stdio
+  bool sent = false;                    ///< a byte of the request may have reached the upstream
+  bool head_seen = false;               ///< something came back: response head, progress, keep-alive
+  int status = 0;                       ///< HTTP status, 0 on stdio
   std::optional<duration> retry_after;  ///< from Retry-After, if it was a valid one
   buffer body;                          ///< the JSON-RPC response (or error) of the upstream, if any came
-  protocol::message message;            ///< of body, valid when has_message
+  protocol::message message;            ///< of body, valid when has_message; error_message is empty if it had escapes
   bool has_message = false;             ///< also true for a JSON-RPC error under a failing HTTP status
   std::string detail;                   ///< for people: which address, what happened, at most 300 characters of a body
 };
@@ -72,7 +73,7 @@ enum class upstream_state : std::uint8_t { starting, ready, degraded };
 
 struct upstream_status {
   upstream_state state = upstream_state::starting;
-  std::string reason;          ///< why degraded, one line; empty when ready
+  std::string reason;  ///< why degraded, one line; empty when ready
   std::string protocol_version;
   std::string server_name;
 };

@@ -1,13 +1,13 @@
 // The idle connections that one worker holds to one HTTP upstream.
 #pragma once
 
-#include <cstddef>
-#include <memory>
-#include <vector>
-
 #include "async/timer_wheel.hpp"
 #include "async/worker.hpp"
 #include "upstream/stream.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
 
 namespace switchgear::upstream {
 

@@ -1,11 +1,11 @@
 // What an upstream tells the rest of the gateway about itself, on the control thread.
 #pragma once
 
+#include "port/upstream.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "port/upstream.hpp"
 
 namespace switchgear::upstream {
 

@@ -136,7 +136,6 @@ asio::awaitable<error_code> stream::connect(const url& to, tls_context* tls, dur
 
 asio::awaitable<error_code> stream::write(parts pieces, async::interrupt& interrupt, bool& any_sent) {
   if (interrupt.raised()) co_return make_error_code(errc::interrupted);
-  any_sent = true;
   boost::container::small_vector<asio::const_buffer, 8> buffers;
   for (std::string_view piece : pieces) buffers.emplace_back(piece.data(), piece.size());
   error_code error;
@@ -144,6 +143,7 @@ asio::awaitable<error_code> stream::write(parts pieces, async::interrupt& interr
     // Nearly every request fits the socket's buffer: one system call, no trip through the event loop.
     const std::size_t written = socket_.write_some(buffers, error);
     if (error && error != asio::error::would_block) co_return make_error_code(errc::broken);
+    if (written != 0) any_sent = true;
     std::size_t left = written;
     while (!buffers.empty() && left >= buffers.front().size()) {
       left -= buffers.front().size();
@@ -152,6 +152,7 @@ asio::awaitable<error_code> stream::write(parts pieces, async::interrupt& interr
     if (buffers.empty()) co_return error_code{};
     buffers.front() += left;
   }
+  any_sent = true;
   const async::interrupt::guard guard(interrupt, &stream::cancel, this);
   if (tls_) {
     co_await asio::async_write(tls_->channel, buffers, asio::redirect_error(asio::use_awaitable, error));

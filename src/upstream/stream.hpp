@@ -30,7 +30,8 @@ class stream {
   boost::asio::awaitable<error_code> connect(const url& to, tls_context* tls, duration timeout,
                                              async::interrupt& interrupt, std::string& detail);
 
-  /// Writes all pieces. Errors: interrupted, broken. `any_sent` becomes true before the first byte leaves.
+  /// Writes all pieces. Errors: interrupted, broken. `any_sent` becomes true as soon as a byte may have left; it stays
+  /// false when the connection was dead before the first.
   boost::asio::awaitable<error_code> write(parts pieces, async::interrupt& interrupt, bool& any_sent);
 
   /// Reads at least one byte. Errors: end_of_stream, broken, interrupted.
