@@ -1,6 +1,8 @@
 #include "cascade/answer_cache.hpp"
 
-#include "base/buffer.hpp"
+#include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace switchgear::cascade {
 namespace {
@@ -15,14 +17,6 @@ std::size_t shard_count(const answer_cache::limits& most) {
   return std::clamp<std::size_t>(fitting, 1, most_shards);
 }
 
-// Padded, so that the answer can be parsed where it lies.
-std::shared_ptr<const std::string> padded(std::string_view text) {
-  auto copy = std::make_shared<std::string>();
-  copy->reserve(text.size() + buffer::padding);
-  copy->assign(text);
-  return copy;
-}
-
 }  // namespace
 
 bool cacheable(const candidate& answer) {
@@ -33,7 +27,7 @@ bool cacheable(const candidate& answer) {
 answer_cache::answer_cache(limits most) : most_(most), shards_(shard_count(most)) {}
 
 std::size_t answer_cache::cost(std::size_t result_bytes) {
-  return result_bytes + buffer::padding + overhead;
+  return result_bytes + overhead;
 }
 
 void answer_cache::shard::erase(std::list<entry>::iterator which) {
@@ -45,7 +39,7 @@ void answer_cache::shard::erase(std::list<entry>::iterator which) {
 void answer_cache::store(const answer_key& key, std::string_view result, time_point now) {
   const std::size_t room = most_.bytes / shards_.size();
   const bool fits = result.size() <= most_.entry_bytes && cost(result.size()) <= room;
-  auto text = fits ? padded(result) : nullptr;
+  auto text = fits ? std::make_shared<const std::string>(result) : nullptr;
 
   shard& home = shard_of(key);
   const std::lock_guard lock(home.mutex);

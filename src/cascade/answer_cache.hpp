@@ -43,7 +43,7 @@ class answer_cache {
   };
 
   struct hit {
-    std::shared_ptr<const std::string> result;  ///< JSON, followed by buffer::padding readable bytes
+    std::shared_ptr<const std::string> result;  ///< JSON
     duration age{};
   };
 

@@ -50,7 +50,7 @@ action machine::next_step(time_point now) {
     note(name(candidate), skipped);
   }
   if (presentable_) return {action::verb::pass_on};
-  if (!plan_.steps.empty()) reason_ = cascade::reason::exhausted;
+  exhausted_ = !plan_.steps.empty();
   return {action::verb::fail};
 }
 

@@ -60,7 +60,7 @@ struct action {
   std::size_t step = 0;
 };
 
-/// What was tried and how it ended, in order; at most the primary and every step once.
+/// What was tried and how it ended: the primary first, then the steps of the plan in its order, each once.
 struct trail {
   struct entry {
     std::string_view what;  ///< "primary" or the step's name; a literal
@@ -93,8 +93,10 @@ class machine {
   action on(const event& ended, time_point now);
 
   const trail& steps() const { return trail_; }
-  /// Why the primary did not answer; `exhausted` when there were steps and none helped; none when it answered.
-  cascade::reason reason() const { return reason_; }
+  /// Why the primary did not answer; none when it did.
+  cascade::reason primary_reason() const { return reason_; }
+  /// The same, or `exhausted` when the call failed though there were steps.
+  cascade::reason reason() const { return exhausted_ ? cascade::reason::exhausted : reason_; }
   /// Some upstream may have carried out the call, and it is not known whether it did.
   bool outcome_unknown() const { return acted_; }
 
@@ -111,6 +113,7 @@ class machine {
   bool primary_done_ = false;
   bool acted_ = false;
   bool presentable_ = false;
+  bool exhausted_ = false;
   cascade::reason reason_ = cascade::reason::none;
 };
 
