@@ -86,9 +86,12 @@ def show_end(log: pathlib.Path, lines: int = 40) -> None:
 
 
 def show_figures(log: pathlib.Path) -> None:
-    """Measured figures are results too: lines that begin with `figure:` are shown wherever a test prints them."""
+    """Measured figures are results too: lines that begin with `figure:`, and the `figures` section of pytest."""
+    inside = False
     for line in log.read_text(errors="replace").splitlines():
-        if line.lstrip().startswith("figure:"):
+        if rule := re.match(r"=+ (.*?) =+$", line):
+            inside = rule.group(1) == "figures"
+        elif inside or line.lstrip().startswith("figure:"):
             say("    " + line.strip())
 
 
