@@ -340,6 +340,20 @@ def documents(files: tree, _table: dict[str, folder_rule]) -> Iterator[finding]:
                     yield finding(name, line, "documents", f"{target} does not exist")
 
 
+def metrics(files: tree, _table: dict[str, folder_rule]) -> Iterator[finding]:
+    """Every metric has its row in docs/operations.md, and every row its metric."""
+    page = "docs/operations.md"
+    if page not in files.files:
+        return
+    documented = set(re.findall(r"^\| `(switchgear_\w+)`", files.text(page), flags=re.M))
+    made = {name: (source, line) for source in files.matching(r"^src/observe/.*\.cpp$")
+            for line, text in files.lines(source) for name in re.findall(r'"(switchgear_\w+)"', text)}
+    for name in sorted(set(made) - documented):
+        yield finding(*made[name], "metrics", f"{name} is not in {page}")
+    for name in sorted(documented - set(made)):
+        yield finding(page, 1, "metrics", f"{name} is documented, but nothing counts it")
+
+
 def pinned(files: tree, _table: dict[str, folder_rule]) -> Iterator[finding]:
     """Set-up follows the machine's own mirrors: lock files name versions and sums, not hosts."""
     for name in files.matching(r"(package-lock\.json|requirements\.txt|\.npmrc|pip\.conf)$"):
@@ -354,7 +368,7 @@ def pinned(files: tree, _table: dict[str, folder_rule]) -> Iterator[finding]:
 
 Rule = Callable[[tree, dict[str, folder_rule]], Iterator[finding]]
 RULES: list[Rule] = [table_is_complete, includes, pure_folders, links, headers, sizes, readmes, names, coroutines,
-                     leftovers, documents, pinned]
+                     leftovers, documents, metrics, pinned]
 
 
 def main() -> int:

@@ -152,6 +152,13 @@ class document_rule(checked_tree):
             "docs/decisions/0002-time.md": "# 2\n", "src/base/a.hpp": "// docs/gone.md\n// docs/decisions/0002\n"}))
 
 
+class metric_rule(checked_tree):
+    def test_metrics_and_their_page_agree(self):
+        self.assertEqual(["docs/operations.md:1", "src/observe/a.cpp:1"], sorted(self.found(check_source.metrics, {
+            "docs/operations.md": "| `switchgear_old_total` | |\n| `switchgear_calls_total` | |\n",
+            "src/observe/a.cpp": 'count("switchgear_new_total"); count("switchgear_calls_total");\n'})))
+
+
 class pin_rule(checked_tree):
     def test_lock_files_name_versions_not_hosts(self):
         self.assertEqual(["test/e2e/node/package-lock.json:1", "test/e2e/requirements.txt:2"], self.found(
