@@ -136,6 +136,7 @@ class sink : public beast::http::basic_parser<is_request> {
   void take_version(int version, beast::error_code& error) {
     if (version != 10 && version != 11) return refuse(errc::unsupported_version, error);
     keep_alive_ = version == 11;
+    if constexpr (is_request) head_.is_http_1_0 = version == 10;
   }
 
   // A proxy that joins two lines into one sends "x, x": equal repeats are as wrong as different ones.

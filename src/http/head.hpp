@@ -25,6 +25,7 @@ struct request_head {
   std::string_view method;
   std::string_view target;
   http::framing framing;
+  bool is_http_1_0 = false;
   bool expects_continue = false;
   std::string_view host;
   std::string_view origin;

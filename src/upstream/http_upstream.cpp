@@ -1,0 +1,166 @@
+#include "upstream/http_upstream.hpp"
+
+#include "protocol/text.hpp"
+#include "upstream/handshake.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace switchgear::upstream {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr unsigned most_cancels = 16;  // per worker: a hung server must not collect our cancellations without end
+
+http_endpoint endpoint_of(const port::upstream_settings& settings) {
+  http_endpoint endpoint{read_url(settings.http.url).value(), nullptr, settings.connect_timeout, settings.max_answer};
+  if (endpoint.address.tls) endpoint.tls = std::make_unique<tls_context>(settings.http.ca_file);
+  return endpoint;
+}
+
+void cancel_timer(void* timer) {
+  static_cast<asio::steady_timer*>(timer)->cancel();
+}
+
+bool nothing_reached_it(port::fault fault) {
+  using port::fault;
+  return fault == fault::resolve_failed || fault == fault::connect_failed || fault == fault::tls_failed;
+}
+
+}  // namespace
+
+http_upstream::http_upstream(std::vector<async::worker*> workers, unsigned index, port::upstream_settings settings,
+                             observer& watcher, std::uint64_t seed)
+    : workers_(std::move(workers)),
+      control_(*workers_.back()),
+      index_(index),
+      settings_(std::move(settings)),
+      endpoint_(endpoint_of(settings_)),
+      watcher_(watcher),
+      random_(static_cast<std::minstd_rand::result_type>(seed)),
+      wake_(control_.io) {
+  for (async::worker* one : workers_) seats_.push_back(std::make_unique<seat>(*one, settings_.max_connections));
+}
+
+http_upstream::~http_upstream() = default;
+
+port::upstream_status http_upstream::status() const {
+  const std::lock_guard lock(status_mutex_);
+  return status_;
+}
+
+std::uint64_t http_upstream::next_id(async::worker& on) {
+  // Interleaved by worker: unique in the session without a shared counter.
+  return seats_[on.index]->next_id++ * workers_.size() + on.index + 1;
+}
+
+asio::awaitable<std::shared_ptr<const http_upstream::session>> http_upstream::usable_session(
+    seat& here, async::interrupt& interrupt, port::reply& reply) {
+  while (here.phase == phase::starting || here.phase == phase::renewing) {
+    if (interrupt.raised()) {
+      const bool late = interrupt.why() == async::interrupt::reason::deadline;
+      reply.fault = late ? port::fault::deadline_before_send : port::fault::cancelled;
+      reply.detail = "the session with the upstream was still being opened";
+      co_return nullptr;
+    }
+    const async::interrupt::guard guard(interrupt, &cancel_timer, &here.changed);
+    error_code ignored;
+    co_await here.changed.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  }
+  if (here.phase == phase::down) {
+    reply.fault = port::fault::not_ready;
+    reply.detail = here.reason;
+    co_return nullptr;
+  }
+  co_return here.current;
+}
+
+asio::awaitable<port::reply> http_upstream::call(async::worker& on, port::outgoing_call call,
+                                                 async::interrupt& interrupt, port::notification_sink* sink) {
+  seat& here = *seats_[on.index];
+  std::string name;
+  protocol::append_quoted(name, call.tool);
+  for (bool again = false;; again = true) {
+    http_reply out;
+    const std::shared_ptr<const session> used = co_await usable_session(here, interrupt, out.reply);
+    if (!used) co_return std::move(out.reply);
+
+    const std::uint64_t id = next_id(on);
+    char digits[20];
+    const char* end = std::to_chars(digits, digits + sizeof digits, id).ptr;
+    const std::string_view id_text(digits, static_cast<std::size_t>(end - digits));
+
+    http_request request{used->post_head, {}, id_text};
+    protocol::splice(call.text, *call.seen, {.id = id_text, .name = name, .progress_token = id_text}, request.body);
+    http_exchange exchange(on, endpoint_, here.pool, interrupt, sink);
+    co_await exchange.run(request, out);
+
+    if (means_session_lost(*used, out.reply)) {
+      lose_session(here, used);
+      if (!again && !interrupt.raised()) continue;
+      out.reply.fault = port::fault::session_lost;
+    }
+    if (out.reply.fault != port::fault::none) after_call(on, used, out.reply, id);
+    co_return std::move(out.reply);
+  }
+}
+
+bool http_upstream::means_session_lost(const session& used, const port::reply& reply) {
+  // The protocol says 404; some servers answer an unknown session with 400 (and no answer to our id).
+  return used.has_id && reply.fault == port::fault::bad_status &&
+         (reply.status == 404 || (reply.status == 400 && !reply.has_message));
+}
+
+void http_upstream::lose_session(seat& here, const std::shared_ptr<const session>& lost) {
+  if (here.current == lost) {
+    here.current = nullptr;
+    here.phase = phase::renewing;
+  }
+  asio::post(control_.io, [this, epoch = lost->epoch] {
+    lost_epoch_ = std::max(lost_epoch_, epoch);
+    woken_ = true;
+    wake_.cancel();
+  });
+}
+
+void http_upstream::after_call(async::worker& on, const std::shared_ptr<const session>& used, const port::reply& reply,
+                               std::uint64_t id) {
+  using port::fault;
+  if (nothing_reached_it(reply.fault)) suspect();
+  const bool gave_up = reply.fault == fault::deadline || reply.fault == fault::deadline_after_head ||
+                       (reply.fault == fault::cancelled && reply.sent);
+  seat& here = *seats_[on.index];
+  if (!gave_up || here.cancels >= most_cancels) return;
+  ++here.cancels;
+  const char* reason = reply.fault == fault::cancelled ? "cancelled by the client" : "deadline passed";
+  asio::co_spawn(on.io, send_cancelled(on, used, id, reason), [&here](std::exception_ptr) { --here.cancels; });
+}
+
+asio::awaitable<void> http_upstream::send_cancelled(async::worker& on, std::shared_ptr<const session> used,
+                                                    std::uint64_t id, const char* reason) {
+  async::interrupt limit(on.timers);
+  limit.arm(async::worker::now() + std::chrono::seconds(2));
+  const std::string text = cancelled_notification(id, reason);
+  http_reply ignored;
+  http_request request{used->post_head, {text}, {}};
+  http_exchange exchange(on, endpoint_, seats_[on.index]->pool, limit, nullptr);
+  co_await exchange.run(request, ignored);
+}
+
+void http_upstream::suspect() {
+  if (suspected_.exchange(true, std::memory_order_relaxed)) return;
+  asio::post(control_.io, [this] {
+    suspected_.store(false, std::memory_order_relaxed);
+    if (pausing_ && pause_suspectable_) wake_.cancel();
+  });
+}
+
+}  // namespace switchgear::upstream
