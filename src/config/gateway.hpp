@@ -1,16 +1,17 @@
 // The whole configuration as one plain value: read once, checked, never changed afterwards.
 #pragma once
 
+#include "breaker/settings.hpp"
+#include "port/policy.hpp"
+#include "port/settings.hpp"
+#include "route/names.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "breaker/settings.hpp"
-#include "port/policy.hpp"
-#include "port/settings.hpp"
 
 namespace switchgear::config {
 
@@ -26,14 +27,6 @@ struct cache_settings {
   std::size_t entry = 1024 * 1024;        ///< bytes of one answer; a larger one is not kept
 };
 
-/// How tools are named towards clients.
-enum class names : std::uint8_t {
-  prefix,  ///< alias__tool
-  plain,   ///< tool; for a gateway with one upstream
-};
-
-enum class log_level : std::uint8_t { off, error, warning, info, debug };
-
 /// A configured tool server and the breaker that watches it as a whole.
 struct upstream {
   port::upstream_settings link;
@@ -43,7 +36,7 @@ struct upstream {
 /// What one entry of `tools` sets. The pattern is an exported tool name, or the beginning of one with `*` after it.
 struct tool_rule {
   std::string pattern;
-  std::vector<std::function<void(port::policy&)>> changes;  ///< one for each key that the rule sets
+  std::vector<std::function<void(port::tool_policy&)>> changes;  ///< one for each key that the rule sets
 };
 
 /// Everything that a gateway needs to start. The members' defaults are what an empty file means.
@@ -51,18 +44,25 @@ struct gateway {
   port::listen_settings listen;
   admin_settings admin;
   std::string state = "memory";  ///< where breakers are shared; this version knows "memory" alone
-  config::names names = config::names::prefix;
-  unsigned threads = 0;  ///< data threads; 0: as many as the machine has cores
-  log_level log = log_level::info;
+  route::naming names = route::naming::prefix;
+  unsigned threads = 0;      ///< data threads; 0: as many as the machine has cores
+  std::string log = "info";  ///< least level that is logged: debug, info, warn, error or off
+  std::size_t max_answer = port::upstream_settings{}.max_answer;  ///< of every upstream, which has it in its link
   cache_settings cache;
-  breaker::settings breaker;  ///< what every breaker starts from
+  breaker::settings breaker;        ///< what every breaker starts from
   std::vector<upstream> upstreams;  ///< in the order of the file
   std::vector<tool_rule> tools;     ///< from the least to the most specific pattern
 
+  /// An upstream of that alias, not yet reached by anything, with what the top level says for all of them.
+  upstream new_upstream(std::string alias) const;
+
   /// What holds for a tool: the defaults, then each matching rule from the shortest pattern with `*` to the exact name,
   /// every rule changing only the keys that it sets. Thread-safe.
-  port::policy policy_for(std::string_view exported_name) const;
+  port::tool_policy policy_for(std::string_view exported_name) const;
 };
+
+/// What is wrong with a value of `state`, as a sentence; empty when it is good. For the command line's option too.
+std::string state_fault(std::string_view state);
 
 /// Whether a pattern of `tools` covers a tool.
 bool matches(std::string_view pattern, std::string_view exported_name);

@@ -1,15 +1,15 @@
 // Reads a configuration: the gateway's own YAML, or an mcp.json as desktop clients write it.
 #pragma once
 
+#include "config/gateway.hpp"
+#include "config/problem.hpp"
+
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "config/gateway.hpp"
-#include "config/problem.hpp"
 
 namespace switchgear::config {
 
@@ -21,10 +21,10 @@ std::optional<std::string> process_environment(std::string_view name);
 
 /// What came of a file.
 struct reading {
-  std::string file;                      ///< as it was named; for messages
+  std::string file;                        ///< as it was named; for messages
   std::optional<config::gateway> gateway;  ///< set when there are no errors
-  std::vector<problem> errors;           ///< every error that could be found, in the order of the file
-  std::vector<problem> warnings;         ///< what was tolerated or will hardly be meant
+  std::vector<problem> errors;             ///< every error that could be found, in the order of the file
+  std::vector<problem> warnings;           ///< what was tolerated or will hardly be meant
   std::vector<std::pair<std::string, std::string>> substituted;  ///< variables that `${...}` used, and their values
 };
 

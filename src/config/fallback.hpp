@@ -1,0 +1,22 @@
+// The key `fallback`: what stands in for a tool, step by step.
+#pragma once
+
+#include "cascade/plan.hpp"
+#include "config/schema.hpp"
+#include "port/policy.hpp"
+
+namespace switchgear::config {
+
+/// A list of steps, each a mapping with the step's word as its only key.
+key<port::tool_policy> fallback_key();
+
+/// The keys of each sort of step.
+const keys<cascade::cache_step>& cache_step_keys();
+const keys<cascade::tool_step>& tool_step_keys();
+const keys<cascade::fixed_step>& fixed_step_keys();
+
+/// Reports steps that cannot do what they say. `pattern` is the pattern of the tools that have the plan, `at` the field
+/// of the rule that it stands in.
+void check_fallback(const field& at, std::string_view pattern, const port::tool_policy& policy);
+
+}  // namespace switchgear::config

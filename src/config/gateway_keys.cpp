@@ -1,0 +1,201 @@
+#include "config/gateway_keys.hpp"
+
+#include "config/breaker_keys.hpp"
+#include "config/kinds.hpp"
+#include "config/tool_keys.hpp"
+#include "config/upstream_keys.hpp"
+
+namespace switchgear::config {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t KiB = 1024;
+constexpr std::size_t MiB = 1024 * KiB;
+
+const auto itself = [](auto& to) -> auto& { return to; };
+
+/// An address and a port are one value in the file and two members in the settings.
+template <class Member>
+key<gateway> endpoint_key(std::string name, Member member, std::string meaning) {
+  const auto of = an_endpoint();
+  key<gateway> made{std::move(name), of.name, of.range, std::move(meaning), {}, {}};
+  made.read = [read = of.read, member](const field& from) -> change<gateway> {
+    auto value = read(from);
+    if (!value) return {};
+    return [member, value = *std::move(value)](gateway& to) {
+      member(to).address = value.address;
+      member(to).port = value.port;
+    };
+  };
+  made.show = [called = made.name, write = of.write, member](const gateway& from) -> std::optional<shown> {
+    return shown{called, write(endpoint{member(from).address, member(from).port}), {}};
+  };
+  return made;
+}
+
+/// Which shared state there will be is known; which there is yet, is the in-process one.
+kind<std::string> a_state() {
+  kind<std::string> made{"word", "memory", {}, {}};
+  made.read = [](const field& from) -> std::optional<std::string> {
+    auto text = from.text();
+    if (!text) return std::nullopt;
+    if (const std::string fault = state_fault(*text); !fault.empty()) {
+      from.fail(fault);
+      return std::nullopt;
+    }
+    return text;
+  };
+  made.write = [](const std::string& text) { return quote(text); };
+  return made;
+}
+
+change<gateway> read_upstreams(const field& from) {
+  const auto members = from.members();
+  if (!members) return {};
+  struct draft {
+    std::string alias;
+    field at;
+    std::vector<change<upstream>> changes;
+  };
+  std::vector<draft> drafts;
+  for (const field::member& member : *members) {
+    if (const std::string fault = alias_fault(member.name); !fault.empty()) member.fail(fault);
+    drafts.push_back({member.name, member.value, read_section(member.value, upstream_keys())});
+  }
+  return [drafts = std::move(drafts)](gateway& to) {
+    for (const draft& each : drafts) {
+      upstream made = to.new_upstream(each.alias);
+      for (const auto& apply : each.changes) apply(made);
+      check_upstream(each.at, made);
+      if (each.at.at().find("breaker") != nullptr) check_breaker(each.at.nearest("breaker"), made.breaker);
+      to.upstreams.push_back(std::move(made));
+    }
+  };
+}
+
+key<gateway> upstreams_key() {
+  key<gateway> made{
+      "upstreams",
+      "mapping",
+      "",
+      "The tool servers, by alias. An alias is a letter a-z, then up to 31 of a-z, 0-9, `_` and `-`, without "
+      "`__`; it becomes the first part of each tool's exported name.",
+      {},
+      {}};
+  made.read = read_upstreams;
+  made.show = [](const gateway& from) -> std::optional<shown> {
+    if (from.upstreams.empty()) return std::nullopt;
+    shown all{"upstreams", {}, {}};
+    for (const upstream& each : from.upstreams) {
+      all.members.push_back({each.link.alias, {}, show_section(each, upstream_keys())});
+    }
+    return all;
+  };
+  return made;
+}
+
+}  // namespace
+
+const keys<gateway>& limit_keys() {
+  static const keys<gateway> table{
+      value_key<gateway>(
+          "max_request", a_size(KiB, 64 * MiB), [](auto& to) -> auto& { return to.listen.max_request; },
+          "Largest body of a client's request; a larger one gets HTTP 413."),
+      value_key<gateway>(
+          "max_answer", a_size(KiB, 1024 * MiB), [](auto& to) -> auto& { return to.max_answer; },
+          "Largest message of a tool server; a larger one fails its call."),
+  };
+  return table;
+}
+
+const keys<gateway>& session_keys() {
+  static const keys<gateway> table{
+      value_key<gateway>(
+          "idle", a_duration(1s, 24h), [](auto& to) -> auto& { return to.listen.session_idle; },
+          "A client's session that is unused for this long is forgotten."),
+      value_key<gateway>(
+          "most", a_count(1, 10'000'000), [](auto& to) -> auto& { return to.listen.max_sessions; },
+          "Most sessions at once; a client that would be one more is refused."),
+  };
+  return table;
+}
+
+const keys<gateway>& cache_keys() {
+  static const keys<gateway> table{
+      value_key<gateway>(
+          "memory", a_size(MiB, 64 * 1024 * MiB, zero::off), [](auto& to) -> auto& { return to.cache.memory; },
+          "Most memory for last good answers; the least used go first. `0`: none is kept."),
+      value_key<gateway>(
+          "entry", a_size(KiB, 64 * MiB), [](auto& to) -> auto& { return to.cache.entry; },
+          "Largest answer that is kept."),
+  };
+  return table;
+}
+
+const keys<gateway>& gateway_keys() {
+  using route::naming;
+  static const keys<gateway> table{
+      endpoint_key(
+          "listen", [](auto& to) -> auto& { return to.listen; },
+          "Where MCP clients connect; the path is `/mcp`. Port `0`: any free one. A host other than a loopback "
+          "address opens the gateway to the network, which knows no credentials in this version."),
+      endpoint_key(
+          "admin", [](auto& to) -> auto& { return to.admin; },
+          "Where the console, `/metrics`, `/healthz`, `/readyz` and `/api` are. Port `0`: any free one."),
+      value_key<gateway>(
+          "state", a_state(), [](auto& to) -> auto& { return to.state; },
+          "Where breakers are kept. `memory`: in this process."),
+      value_key<gateway>(
+          "names", one_of<naming>({{"prefix", naming::prefix}, {"plain", naming::plain}}),
+          [](auto& to) -> auto& { return to.names; },
+          "How tools are named for clients: `prefix` is `alias__tool`; `plain` is the tool's own name, for a "
+          "gateway with one upstream."),
+      value_key<gateway>(
+          "threads", a_count(0, 1024), [](auto& to) -> auto& { return to.threads; },
+          "Threads that serve calls. `0`: as many as the machine has cores."),
+      value_key<gateway>(
+          "log",
+          one_of<std::string>(
+              {{"debug", "debug"}, {"info", "info"}, {"warn", "warn"}, {"error", "error"}, {"off", "off"}}),
+          [](auto& to) -> auto& { return to.log; }, "The least important lines that are logged."),
+      section_key<gateway>("limits", limit_keys(), itself, "Largest messages."),
+      value_key<gateway>(
+          "allowed_hosts", some_texts(), [](auto& to) -> auto& { return to.listen.allowed_hosts; },
+          "Values of `Host` that are accepted besides the loopback names, without port; `\"*\"` accepts all. "
+          "Others are refused, so that no web page can reach the gateway under a name of its own."),
+      value_key<gateway>(
+          "allowed_origins", some_texts(), [](auto& to) -> auto& { return to.listen.allowed_origins; },
+          "Values of `Origin` that are accepted besides loopback origins, as in `https://app.example`; `\"*\"` "
+          "accepts all."),
+      section_key<gateway>("sessions", session_keys(), itself, "Sessions of clients."),
+      value_key<gateway>(
+          "drain", a_duration(0s, 10min), [](auto& to) -> auto& { return to.listen.drain; },
+          "After SIGTERM: how long calls may still finish. `0`: they are cut off."),
+      section_key<gateway>("cache", cache_keys(), itself, "The store of last good answers, which `cache` steps read."),
+      section_key<gateway>(
+          "breaker", breaker_keys(), [](auto& to) -> auto& { return to.breaker; },
+          "What every breaker, of a tool or of a server, starts from."),
+      upstreams_key(),
+      tools_key(),
+  };
+  return table;
+}
+
+void check_gateway(const field& root, const gateway& made) {
+  if (root.at().find("breaker") != nullptr) check_breaker(root.nearest("breaker"), made.breaker);
+  if (made.names == route::naming::plain && made.upstreams.size() > 1) {
+    root.nearest("names").fail("plain needs exactly one upstream, and there are " +
+                               std::to_string(made.upstreams.size()) + "; write prefix");
+  }
+  if (made.listen.port != 0 && made.listen.port == made.admin.port && made.listen.address == made.admin.address) {
+    root.nearest("admin").fail("is the same address as `listen`; choose another port");
+  }
+  if (made.cache.memory != 0 && made.cache.entry > made.cache.memory) {
+    root.nearest("cache").nearest("entry").fail("is larger than `cache.memory`; write a smaller one");
+  }
+  if (made.upstreams.empty()) root.nearest("upstreams").warn("there are none, so the gateway has no tools");
+  if (root.at().find("tools") != nullptr) check_tools(root.nearest("tools"), made);
+}
+
+}  // namespace switchgear::config

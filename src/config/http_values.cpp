@@ -1,0 +1,123 @@
+#include "config/http_values.hpp"
+
+#include "config/values.hpp"
+
+#include <boost/url/parse.hpp>
+#include <boost/url/url_view.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace switchgear::config {
+namespace {
+
+constexpr std::size_t most_headers = 64;
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+bool is_token(std::string_view text) {
+  constexpr std::string_view others = "!#$%&'*+-.^_`|~";
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || others.find(c) != others.npos;
+  });
+}
+
+/// What the gateway writes into each request; a second one would contradict it.
+constexpr std::array<std::string_view, 10> own_headers{
+    "accept",         "connection", "content-length",       "content-type", "host",
+    "mcp-session-id", "keep-alive", "mcp-protocol-version", "te",           "transfer-encoding"};
+
+std::string header_fault(std::string_view name, std::string_view value) {
+  if (!is_token(name))
+    return "is not a header name; letters, digits and - are usual, spaces and colons are not allowed";
+  if (std::find(own_headers.begin(), own_headers.end(), lower(name)) != own_headers.end()) {
+    return "is written by the gateway itself; remove it";
+  }
+  const auto is_control = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && byte != '\t') || byte == 0x7F;
+  };
+  if (std::any_of(value.begin(), value.end(), is_control)) {
+    return "holds a line end or another control character; a header value is one line";
+  }
+  if (!value.empty() &&
+      (value.front() == ' ' || value.back() == ' ' || value.front() == '\t' || value.back() == '\t')) {
+    return "begins or ends with white space; remove it";
+  }
+  return {};
+}
+
+/// What is wrong with a URL, as a sentence; empty when it is good.
+std::string url_fault(std::string_view text) {
+  const auto parsed = boost::urls::parse_uri(text);
+  constexpr std::string_view right = "; write it as in http://127.0.0.1:9001/mcp";
+  if (!parsed) return "is not a valid URL" + std::string(right);
+  const boost::urls::url_view url = *parsed;
+  const std::string scheme = lower(url.scheme());
+  if (scheme != "http" && scheme != "https") return "has the scheme \"" + scheme + "\"; http or https is needed";
+  if (url.encoded_host().empty()) return "has no host" + std::string(right);
+  if (url.has_port() && (url.port_number() == 0)) return "has no valid port; 1 to 65535 is allowed";
+  if (url.has_userinfo()) return "holds credentials; put them into `headers`, as in Authorization: Basic ...";
+  if (url.has_fragment()) return "has a fragment (#...), which no server gets to see; remove it";
+  return {};
+}
+
+}  // namespace
+
+kind<std::string> a_url() {
+  kind<std::string> made{"URL", "http:// or https://", {}, {}};
+  made.read = [](const field& from) -> std::optional<std::string> {
+    auto text = from.text();
+    if (!text) return std::nullopt;
+    if (const std::string fault = url_fault(*text); !fault.empty()) {
+      from.fail(fault);
+      return std::nullopt;
+    }
+    return text;
+  };
+  made.write = [](const std::string& text) { return text.empty() ? std::string() : quote(text); };
+  return made;
+}
+
+kind<header_list> some_headers() {
+  kind<header_list> made{"mapping of texts", "", {}, {}};
+  made.read = [](const field& from) -> std::optional<header_list> {
+    const auto members = from.members();
+    if (!members) return std::nullopt;
+    if (members->size() > most_headers) {
+      from.fail("has more than " + std::to_string(most_headers) + " headers");
+      return std::nullopt;
+    }
+    header_list all;
+    bool good = true;
+    for (const field::member& member : *members) {
+      const auto value = member.value.text();
+      std::string fault = value ? header_fault(member.name, *value) : std::string();
+      for (const auto& [name, unused] : all) {
+        if (lower(name) == lower(member.name)) fault = "stands twice; header names do not differ by case";
+      }
+      if (!fault.empty()) member.fail(std::move(fault));
+      good = good && value && fault.empty();
+      if (good) all.emplace_back(member.name, *value);
+    }
+    if (!good) return std::nullopt;
+    return all;
+  };
+  made.write = [](const header_list& all) {
+    if (all.empty()) return std::string();
+    std::string text = "{";
+    for (const auto& [name, value] : all) {
+      text += (text.size() > 1 ? ", " : "") + quote(name) + ": " + quote(masked);
+    }
+    return text + '}';
+  };
+  return made;
+}
+
+}  // namespace switchgear::config

@@ -1,0 +1,25 @@
+// Values that end up in HTTP requests: a URL, and headers.
+#pragma once
+
+#include "config/schema.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace switchgear::config {
+
+/// http:// or https:// with a host; without credentials and fragment.
+kind<std::string> a_url();
+
+using header_list = std::vector<std::pair<std::string, std::string>>;
+
+/// A mapping of header names to values. Names are tokens (RFC 9110, 5.6.2) other than those that the gateway writes
+/// itself; values hold no control characters, so none can end a line. Written with its values masked.
+kind<header_list> some_headers();
+
+/// The text that stands in for a secret.
+inline constexpr std::string_view masked = "***";
+
+}  // namespace switchgear::config

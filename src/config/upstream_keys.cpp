@@ -1,0 +1,190 @@
+#include "config/upstream_keys.hpp"
+
+#include "config/breaker_keys.hpp"
+#include "config/http_values.hpp"
+#include "config/kinds.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace switchgear::config {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A mapping of variable names to values for a child process; shown with the values masked.
+kind<std::map<std::string, std::string>> some_variables() {
+  using variables = std::map<std::string, std::string>;
+  kind<variables> made{"mapping of texts", "", {}, {}};
+  made.read = [](const field& from) -> std::optional<variables> {
+    const auto members = from.members();
+    if (!members) return std::nullopt;
+    variables all;
+    bool good = true;
+    for (const field::member& member : *members) {
+      const bool named = !member.name.empty() && member.name.find('=') == std::string::npos;
+      if (!named) member.fail("is not the name of an environment variable");
+      const auto value = member.value.text();
+      good = good && named && value;
+      if (good) all.emplace(member.name, *value);
+    }
+    if (!good) return std::nullopt;
+    return all;
+  };
+  made.write = [](const variables& all) {
+    if (all.empty()) return std::string();
+    std::string text = "{";
+    for (const auto& [name, value] : all) text += (text.size() > 1 ? ", " : "") + quote(name) + ": " + quote(masked);
+    return text + '}';
+  };
+  return made;
+}
+
+/// The program and its arguments make one list, whether they are written as one key or, as desktop clients do, as two.
+key<upstream> command_key(kind<std::vector<std::string>> of, std::string meaning) {
+  key<upstream> made{"command", of.name, of.range, std::move(meaning), {}, {}};
+  made.read = [read = of.read](const field& from) -> change<upstream> {
+    auto words = read(from);
+    if (words && words->empty())
+      from.fail("is empty; write the program and its arguments, as in [npx, -y, some-server]");
+    if (!words || words->empty()) return {};
+    return [words = *std::move(words)](upstream& to) {
+      to.link.is_stdio = true;
+      to.link.stdio.command.insert(to.link.stdio.command.begin(), words.begin(), words.end());
+    };
+  };
+  made.show = [write = of.write](const upstream& from) -> std::optional<shown> {
+    if (!from.link.is_stdio) return std::nullopt;
+    return shown{"command", write(from.link.stdio.command), {}};
+  };
+  return made;
+}
+
+key<upstream> args_key(std::string meaning) {
+  const auto of = some_arguments();
+  key<upstream> made{"args", of.name, of.range, std::move(meaning), {}, {}};
+  made.read = [read = of.read](const field& from) -> change<upstream> {
+    auto words = read(from);
+    if (!words) return {};
+    return [words = *std::move(words)](upstream& to) {
+      auto& all = to.link.stdio.command;
+      all.insert(all.end(), words.begin(), words.end());
+    };
+  };
+  made.show = [](const upstream&) { return std::nullopt; };  // shown as a part of the command
+  return made;
+}
+
+const keys<upstream>& tls_keys() {
+  static const keys<upstream> table{
+      value_key<upstream>(
+          "ca", a_text(), [](auto& to) -> auto& { return to.link.http.ca_file; },
+          "PEM file of the certificate authorities to trust instead of the system's."),
+  };
+  return table;
+}
+
+const auto url_of = [](auto& to) -> auto& { return to.link.http.url; };
+const auto headers_of = [](auto& to) -> auto& { return to.link.http.headers; };
+const auto environment_of = [](auto& to) -> auto& { return to.link.stdio.environment; };
+const auto directory_of = [](auto& to) -> auto& { return to.link.stdio.directory; };
+const auto itself = [](auto& to) -> auto& { return to; };
+
+}  // namespace
+
+const keys<upstream>& upstream_keys() {
+  static const keys<upstream> table{
+      value_key<upstream>("url", a_url(), url_of,
+                          "Where the server's Streamable HTTP endpoint is. Either this or `command`."),
+      value_key<upstream>(
+          "headers", some_headers(), headers_of,
+          "Sent with every request, for example `{Authorization: \"Bearer ${TOKEN}\"}`. Only with `url`."),
+      section_key<upstream>("tls", tls_keys(), itself, "How an https server is verified. Only with `url`."),
+      command_key(some_arguments(), "The program to start as a stdio server, and its arguments. Either this or `url`."),
+      args_key("More arguments, put after those of `command`."),
+      value_key<upstream>("env", some_variables(), environment_of,
+                          "Environment variables of the child, added to the gateway's own. Only with `command`."),
+      value_key<upstream>("directory", a_text(), directory_of,
+                          "Working directory of the child; the gateway's own when not set. Only with `command`."),
+      value_key<upstream>(
+          "connect_timeout", a_duration(10ms, 60s), [](auto& to) -> auto& { return to.link.connect_timeout; },
+          "How long name look-up, TCP and TLS may take together."),
+      value_key<upstream>(
+          "handshake_timeout", a_duration(100ms, 10min), [](auto& to) -> auto& { return to.link.handshake_timeout; },
+          "How long `initialize` and each page of `tools/list` may take."),
+      value_key<upstream>(
+          "refresh", a_duration(1s, 24h), [](auto& to) -> auto& { return to.link.refresh; },
+          "How often the server is asked for its tools again."),
+      value_key<upstream>(
+          "connections", a_count(1, 65'535), [](auto& to) -> auto& { return to.link.max_connections; },
+          "Most connections to the server, for each thread of the gateway. Only with `url`."),
+      section_key<upstream>(
+          "breaker", breaker_keys(), [](auto& to) -> auto& { return to.breaker; },
+          "The breaker over the server as a whole; what is not set here is taken from the top-level `breaker`."),
+  };
+  return table;
+}
+
+const keys<upstream>& mcp_json_keys() {
+  static const keys<upstream> table = [] {
+    keys<upstream> made{
+        command_key(one_word(), "The program to start."),
+        args_key("Its arguments."),
+        value_key<upstream>("env", some_variables(), environment_of, "Environment variables of the child."),
+        value_key<upstream>("cwd", a_text(), directory_of, "Working directory of the child."),
+        value_key<upstream>("headers", some_headers(), headers_of, "Sent with every request."),
+    };
+    for (const char* name : {"url", "serverUrl", "httpUrl"}) {
+      made.push_back(value_key<upstream>(name, a_url(), url_of, "Where the server's Streamable HTTP endpoint is."));
+    }
+    return made;
+  }();
+  return table;
+}
+
+void check_upstream(const field& at, const upstream& made) {
+  const bool has_url = !made.link.http.url.empty();
+  if (has_url && made.link.is_stdio) {
+    at.nearest("command").fail("stands beside a URL; a server is reached by `url` or started by `command`, not both");
+    return;
+  }
+  if (!has_url && !made.link.is_stdio) {
+    // A wrong `url` or `command` has been reported at its own place.
+    const bool tried = std::any_of(at.at().members.begin(), at.at().members.end(), [](const node::member& each) {
+      return each.name == "command" || each.name == "url" || each.name == "serverUrl" || each.name == "httpUrl";
+    });
+    if (!tried) at.fail("has neither `url` nor `command`; one of them is needed");
+    return;
+  }
+  constexpr std::string_view only_http[] = {"headers", "tls", "connections"};
+  constexpr std::string_view only_stdio[] = {"args", "env", "directory", "cwd"};
+  if (made.link.is_stdio) {
+    for (const std::string_view name : only_http) {
+      if (at.at().find(name) != nullptr)
+        at.nearest(name).fail("means nothing for a server that is started by `command`");
+    }
+  } else {
+    for (const std::string_view name : only_stdio) {
+      if (at.at().find(name) != nullptr) at.nearest(name).fail("means nothing for a server that is reached by `url`");
+    }
+    if (!made.link.http.ca_file.empty() && made.link.http.url.starts_with("http:")) {
+      at.nearest("tls").warn("means nothing for an http: URL");
+    }
+  }
+}
+
+std::string alias_fault(std::string_view alias) {
+  constexpr std::size_t longest = 32;
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  const bool good = !alias.empty() && alias.size() <= longest && is_letter(alias[0]) &&
+                    std::all_of(alias.begin(), alias.end(),
+                                [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; });
+  if (!good) return "is not an alias; write a letter a-z, then up to 31 of a-z, 0-9, _ and -";
+  if (alias.find("__") != alias.npos || alias.back() == '_') {
+    return "is not an alias; `__` is what separates an alias from a tool's name";
+  }
+  return {};
+}
+
+}  // namespace switchgear::config
