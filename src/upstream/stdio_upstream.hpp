@@ -19,6 +19,7 @@
 #include <mutex>
 #include <random>
 #include <string>
+#include <string_view>
 
 namespace switchgear::upstream {
 
@@ -27,23 +28,22 @@ namespace switchgear::upstream {
 /// them by posting. A call that arrives while the child is starting waits for it within its own deadline; while starts
 /// keep failing it is answered at once with the reason of the last failure.
 ///
-/// Must outlive the loops of all workers, as they do: a posted step may still name it until then.
-class stdio_upstream final : public port::upstream {
+/// Must outlive the loops of all workers: a posted step may name it until they have ended.
+class stdio_upstream final : public port::upstream, private stdio_session::events {
  public:
   /// What happened besides calls, since the start. Readable from any thread.
   struct counters {
-    std::atomic<std::uint64_t> starts{0};        ///< children started
+    std::atomic<std::uint64_t> starts{0};        ///< children started, or attempts to
     std::atomic<std::uint64_t> late_answers{0};  ///< answers or progress to calls that had been given up: dropped
-    std::atomic<std::uint64_t> noise_lines{0};   ///< lines on stdout that were no JSON-RPC message: skipped
+    std::atomic<std::uint64_t> noise_lines{0};   ///< lines on stdout that were no message for us: skipped
   };
 
   /// `index` is passed to every call of `watcher`. `seed` feeds the jitter of the pauses between starts.
   stdio_upstream(async::worker& control, unsigned index, port::upstream_settings settings, observer& watcher,
-                 std::uint64_t seed);
-  ~stdio_upstream() override;
+                 std::uint32_t seed);
 
-  /// Starts the child and keeps it alive from now on. Control thread, once. Sets SIGPIPE to be ignored when nobody has
-  /// said otherwise: a child that closes its stdin must not end the gateway.
+  /// Starts the child and keeps it alive from now on. Control thread, once. Sets SIGPIPE to be ignored if it has its
+  /// default effect: a child that closes its stdin must not end the gateway.
   void start();
 
   /// Ends the child (stdin closed, then SIGTERM, then SIGKILL, 2 s apart, to its whole process group) and completes
@@ -56,21 +56,29 @@ class stdio_upstream final : public port::upstream {
   const counters& counted() const { return counted_; }
 
  private:
-  class session_events;
+  enum class phase : std::uint8_t { paused, starting, ready };
 
   boost::asio::awaitable<void> supervise();
   boost::asio::awaitable<void> pause_before_start();
   boost::asio::awaitable<void> run_child();
-  boost::asio::awaitable<bool> shake_hands(stdio_session& session);
-  boost::asio::awaitable<bool> list_tools(stdio_session& session);
+  boost::asio::awaitable<bool> make_ready(stdio_session& session, std::string& why);
   boost::asio::awaitable<void> serve(stdio_session& session);
+  boost::asio::awaitable<void> refresh_tools(stdio_session& session);
   boost::asio::awaitable<void> end_child(stdio_session& session);
+  boost::asio::awaitable<bool> finished_within(const stdio_session& session, duration limit);
+  boost::asio::awaitable<void> wait_until(time_point due);
+
+  void tools_changed() override;
+  void late_answer() override;
+  void noise(std::string_view line) override;
+  void error_line(std::string_view line) override;
+  void session_changed() override;
 
   void submit(std::shared_ptr<stdio_exchange> exchange);
-  void abandon(const std::shared_ptr<stdio_exchange>& exchange, bool cancelled);
-  bool worth_waiting() const;
-  void start_failed(port::fault why, std::string reason);
-  void set_state(port::upstream_state state, std::string reason);
+  void abandon(const std::shared_ptr<stdio_exchange>& exchange, bool sent, std::string_view why);
+  bool may_wait(time_point now);
+  void fail_waiting();
+  void became(port::upstream_state state, std::string reason);
 
   async::worker& control_;
   const unsigned index_;
@@ -79,18 +87,21 @@ class stdio_upstream final : public port::upstream {
   counters counted_;
   std::atomic<std::uint64_t> next_id_{1};
 
-  // Control thread only.
+  // Control worker only, down to the mutex.
   std::minstd_rand random_;
   child_restarts restarts_;
-  boost::asio::steady_timer wake_;     // what supervise() waits on: a due moment, or cancelled by an event
-  boost::asio::steady_timer stopped_;  // what stop() waits on
+  boost::asio::steady_timer wake_;     // what supervise() waits on: expires when something is due, cancelled by events
+  boost::asio::steady_timer stopped_;  // never expires: cancelling it ends stop()
   std::shared_ptr<stdio_session> session_;
   std::deque<std::shared_ptr<stdio_exchange>> waiting_;  // calls that came while the child was starting
-  port::fault last_fault_ = port::fault::none;
-  bool stopping_ = false;
+  phase phase_ = phase::paused;
+  port::fault last_fault_ = port::fault::not_ready;  // of a call that does not wait
   bool running_ = false;
-  bool tools_changed_ = false;
+  bool stopping_ = false;
   bool start_wanted_ = false;
+  bool tools_changed_ = false;
+  bool remarked_late_ = false;  // one line a child is enough
+  bool remarked_noise_ = false;
 
   mutable std::mutex status_mutex_;
   port::upstream_status status_;
