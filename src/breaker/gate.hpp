@@ -114,6 +114,11 @@ class gate {
   /// Lets one call wait for a probe's place; false when another waits already. end_wait() frees the place in the queue.
   bool begin_wait() noexcept { return !waiting_.exchange(true, std::memory_order_acq_rel); }
   void end_wait() noexcept { waiting_.store(false, std::memory_order_release); }
+  /// How long a call may wait for a probe's place. Any thread.
+  duration probe_wait() const { return duration(probe_wait_.load(std::memory_order_relaxed)); }
+  /// A flag from data threads to the drainer: there is something to hear. True when it was not up yet.
+  bool raise() noexcept { return !raised_.exchange(true, std::memory_order_acq_rel); }
+  bool take_raised() noexcept { return raised_.exchange(false, std::memory_order_acq_rel); }
   /// A lease lies ready. Any thread; may be taken a moment later.
   bool probe_ready() const noexcept { return offered_.load(std::memory_order_acquire) != 0; }
 
@@ -220,6 +225,7 @@ class gate {
   std::atomic<std::uint64_t> offered_{0};  // places with a lease ready; clearing a bit takes the place
   std::atomic<std::uint64_t> settled_{0};  // places whose probe has ended; the drainer clears
   std::atomic<bool> waiting_{false};
+  std::atomic<bool> raised_{false};
   std::unique_ptr<place[]> places_;
 
   // The drainer's own.

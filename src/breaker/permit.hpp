@@ -38,8 +38,9 @@ class permit {
     return server_.gate->settle(server_, stripe_, server, bucket) || tool_news;
   }
 
-  /// The call is still running after slow_after(): it counts as slow from now on, however it ends. True as settle().
-  bool mark_slow() noexcept;
+  /// The call is still running after slow_after(): for the tool's breaker it counts as slow from now on, however it
+  /// ends. (What is slow for the server is said at the end: most tools share one.) True as settle().
+  bool mark_slow() noexcept { return held_ && tool_.gate->mark_slow(tool_, stripe_); }
 
   /// The call was not made after all (another limit refused it): no outcome, and a probe's place comes back unused.
   bool give_back() noexcept;

@@ -43,6 +43,14 @@ enum class cause : std::uint8_t {
   settings,   ///< new settings switched the mode
 };
 
+/// What an operator may say.
+enum class order : std::uint8_t {
+  open,       ///< refuse everything, for the given time or until told otherwise
+  close,      ///< close now; given a time, do not trip before it has passed
+  observe,    ///< admit everything and go on counting, for the given time or until told otherwise
+  automatic,  ///< written "auto": end the above; what was forced open goes to half_open
+};
+
 constexpr std::string_view name(scope which) {
   return which == scope::tool ? "tool" : "server";
 }
@@ -54,6 +62,11 @@ constexpr std::string_view name(state which) {
 
 constexpr std::string_view name(mode which) {
   constexpr std::string_view names[] = {"enforce", "observe", "disabled"};
+  return names[static_cast<unsigned>(which)];
+}
+
+constexpr std::string_view name(order which) {
+  constexpr std::string_view names[] = {"open", "close", "observe", "auto"};
   return names[static_cast<unsigned>(which)];
 }
 

@@ -37,16 +37,10 @@ struct circuit {
   std::string note;           ///< the operator's last word on it: who and why
 };
 
-/// What an operator may do to a breaker.
+/// An operator's order to one breaker.
 struct command {
-  enum class action : std::uint8_t {
-    open,       ///< refuse everything
-    close,      ///< close now; with `hold`, do not trip for that long
-    observe,    ///< admit everything, go on counting
-    automatic,  ///< written "auto": end what the operator said before
-  };
   std::string name;  ///< as circuit::name
-  command::action verb = action::automatic;
+  breaker::order order = breaker::order::automatic;
   duration hold{};  ///< for how long; zero = until told otherwise (close: once)
   std::string reason;
   std::string actor;

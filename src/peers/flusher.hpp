@@ -1,0 +1,74 @@
+// Carries news between this replica's gates and the board: counts out, state and probes' leases in.
+#pragma once
+
+#include "breaker/gate.hpp"
+#include "peers/recent_latency.hpp"
+#include "port/board.hpp"
+#include "port/breakers.hpp"
+#include "port/recorder.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace switchgear::peers {
+
+/// Works on the control thread: every `tick`, and within `gap` of a kick, it hears the gates that have something to
+/// say. Calls never wait for it, except the one call a scope that waits for a probe's place. Must outlive the run of
+/// the control worker's io_context.
+class flusher : public port::breakers {
+ public:
+  static constexpr duration tick = std::chrono::milliseconds(100);
+  static constexpr duration gap = std::chrono::milliseconds(10);  // a storm of failures costs no more than this
+  static constexpr duration refresh = std::chrono::seconds(1);    // shown figures are no older
+
+  /// `stripes`: number of workers that make calls, the control worker included.
+  flusher(async::worker& control, port::board& board, port::recorder& recorder, unsigned stripes);
+  ~flusher() override;
+
+  /// Begins to work. Once.
+  void start();
+  /// Ends the work; the control thread's io_context is then free of it. Any thread, repeatable.
+  void stop();
+
+  breaker::gate& tool(std::string_view exported_name, const breaker::settings& values) override;
+  breaker::gate& server(std::string_view alias, const breaker::settings& values) override;
+  void kick(breaker::gate& gate) noexcept override;
+  boost::asio::awaitable<void> probe(async::worker& on, breaker::gate& gate, time_point until) override;
+  std::vector<port::circuit> snapshot() const override;
+  boost::asio::awaitable<bool> admin(port::command what) override;
+
+ private:
+  struct waiter;
+  struct member;
+
+  breaker::gate& find_or_make(std::string name, breaker::scope scope, const breaker::settings& values);
+  boost::asio::awaitable<void> run();
+  boost::asio::awaitable<void> pass(bool all);
+  bool hear(member& from, time_point now, port::board_entry& into);
+  void tell(member& to, const port::board_entry& entry, time_point sent);
+  void record(const member& of, const breaker::transition& change);
+  static port::circuit describe(const member& of, time_point now);
+  void wake();
+
+  async::worker& control_;
+  port::board& board_;
+  port::recorder& recorder_;
+  unsigned stripes_;
+  boost::asio::steady_timer timer_;
+  std::atomic<bool> wake_posted_{false};
+  bool woken_ = false;     // control thread
+  bool stopping_ = false;  // control thread
+  bool passing_ = false;   // control thread
+
+  mutable std::mutex guard_;  // members_ and what they hold besides their gates; never across a co_await
+  std::map<std::string, std::unique_ptr<member>, std::less<>> members_;  // grows only: gates stay where they are
+  std::map<const breaker::gate*, std::shared_ptr<waiter>> waiters_;
+};
+
+}  // namespace switchgear::peers
