@@ -1,0 +1,45 @@
+// The answer to one POST as server-sent events: opened by the first notification, ended by the answer.
+// Source: MCP 2025-11-25 basic/transports "Sending Messages to the Server".
+#pragma once
+
+#include "async/timer_wheel.hpp"
+#include "async/worker.hpp"
+#include "base/parts.hpp"
+#include "listen/client_stream.hpp"
+#include "port/upstream.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <string>
+
+namespace switchgear::listen {
+
+/// A client whose call brings no notification gets plain JSON, which costs less and which every client takes: the
+/// stream is opened only when there is something to say before the answer. While it is open, a comment goes out every
+/// 15 s, since clients and proxies give up on silent streams.
+class event_stream final : public port::notification_sink, private async::timer_node {
+ public:
+  event_stream(async::worker& on, client_stream& client) : on_(on), client_(client) {}
+
+  boost::asio::awaitable<void> on_notification(std::string_view text, const protocol::message& seen) override;
+
+  bool opened() const { return opened_; }
+
+  /// Writes the answer as the last event and ends the body; opens the stream if need be. False if the client is gone.
+  boost::asio::awaitable<bool> finish(parts answer);
+
+ private:
+  void fire() override;
+  boost::asio::awaitable<void> write_event(parts message, bool last);
+
+  static constexpr duration keep_alive = std::chrono::seconds(15);
+
+  async::worker& on_;
+  client_stream& client_;
+  std::string unsent_;  // the rest of a comment that the socket did not take whole
+  bool opened_ = false;
+  bool writing_ = false;
+  bool broken_ = false;
+};
+
+}  // namespace switchgear::listen
