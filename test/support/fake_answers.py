@@ -159,6 +159,13 @@ async def raw_body(exchange: Exchange, options: dict, index: int) -> bool:
     return True
 
 
+async def raw_result(exchange: Exchange, options: dict, index: int) -> bool:
+    """A result as text, so that its numbers and escapes reach the wire as they are written."""
+    body = f'{{"jsonrpc":"2.0","id":{json.dumps(exchange.message["id"])},"result":{options["text"]}}}'
+    await exchange.send(200, body.encode(), "application/json")
+    return True
+
+
 async def rpc_error(exchange: Exchange, options: dict, index: int) -> bool:
     await exchange.rpc_error(options["code"], options.get("message", "scripted"), options.get("status", 200))
     return True
@@ -214,8 +221,9 @@ async def stream(exchange: Exchange, options: dict, index: int) -> bool:
 
 async def stream_in_bytes(exchange: Exchange, options: dict, index: int) -> bool:
     """A stream with one byte in each chunk."""
+    newline = options.get("newline", "\n")
     await exchange.open_stream()
-    text = f"data: {json.dumps(exchange.response(exchange.call_result(options)))}\r\n\r\n"
+    text = f"data: {json.dumps(exchange.response(exchange.call_result(options)))}{newline}{newline}"
     for byte in text.encode():
         await exchange.chunk(bytes([byte]))
     await exchange.close_stream()
@@ -231,6 +239,6 @@ BEHAVIOURS = {
     behaviour.__name__: behaviour
     for behaviour in (
         answer, comments, disconnect, duplicate, empty_stream, half_body, head_then_stall, html, html_stream, is_error,
-        raw_body, rpc_error, stall, stream, stream_in_bytes, wrong_id,
+        raw_body, raw_result, rpc_error, stall, stream, stream_in_bytes, wrong_id,
     )
 }  # fmt: skip

@@ -38,6 +38,7 @@ class ServerScript:
     initialize_delay: float = 0.0
     list_failures: int = 0  # so many tools/list get a 500
     strict_ids: bool = False  # silent unless an id is an integer in 0 ... 2^31-1
+    web_page: bool = False  # HTML to everything
     content_type: str | None = "application/json"
     event_stream_type: str = "text/event-stream"
 
@@ -107,6 +108,9 @@ class FakeUpstream:
             await fake_answers.write_response(writer, 200 if verb == "DELETE" else 405, b"", None)
             return True
 
+        if self.script.web_page:
+            await fake_answers.write_response(writer, 200, fake_answers.HTML, "text/html")
+            return True
         message = json.loads(body)
         parameters = message.get("params") or {}
         entry.update(

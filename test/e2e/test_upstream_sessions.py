@@ -1,0 +1,93 @@
+"""RC-016: the upstream forgets its sessions. The gateway starts a new one, once, and no caller notices."""
+
+import time
+
+import pytest
+
+from harness.mcp_client import McpClient
+from harness.together import together
+from harness.waiting import until
+
+CLIENTS = 10
+DEADLINE = 3.0
+
+
+def start(gateway, fake, server: dict):
+    upstream = fake({"server": server, "calls": {"echo": {"do": "answer", "delay_up_to": 0.05}}})
+    configuration = {"upstreams": {"up": {"url": upstream.url}}, "tools": {"up__*": {"deadline": f"{DEADLINE:.0f}s"}}}
+    through = gateway(configuration)
+    clients = [McpClient(through.port).initialize() for _ in range(CLIENTS)]
+    for client in clients[:5]:
+        assert not client.call("up__echo").marker
+    return through, upstream, clients
+
+
+def fifty_calls(through, clients) -> list:
+    """50 calls under way at once: each of the ten clients has five connections."""
+    doubles = []
+    for client in clients:
+        for _ in range(5):
+            double = McpClient(through.port)
+            double.session, double.version = client.session, client.version
+            doubles.append(double)
+    begin = time.monotonic()
+    replies = together(
+        [lambda double=double, number=number: double.call("up__echo", {"nonce": number}) for number, double in enumerate(doubles)]
+    )
+    for double in doubles:
+        double.close()
+    return [(reply, time.monotonic() - begin) for reply in replies]
+
+
+@pytest.mark.parametrize("lost_status", [404, 400])
+def test_one_new_session_and_every_call_succeeds(lost_status, gateway, fake):
+    through, upstream, clients = start(gateway, fake, {"lost_status": lost_status})
+    assert len(upstream.arrived("initialize")) == 1
+    upstream.control(forget_sessions=True)
+
+    replies = fifty_calls(through, clients)
+
+    for number, (reply, _) in enumerate(replies):
+        assert not reply.is_error and not reply.marker
+        assert f'"nonce": {number}' in reply.text
+    initializes = upstream.arrived("initialize")
+    assert len(initializes) == 2, "a single flight, whoever noticed first"
+    assert all(entry["session"] is None for entry in initializes)
+    assert len(upstream.arrived("notifications/initialized")) == 2
+    assert len(upstream.arrived("tools/call")) <= 5 + 50 + 50, "a refused call is sent again once"
+    for circuit in (through.circuit("up__echo"), through.circuit("up", "server")):
+        assert not circuit or circuit["failures"] == 0
+    # The clients' own sessions are what they were.
+    for client in clients:
+        assert not client.call("up__echo").is_error
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        pytest.param({"reinitialize_status": 500}, id="the new session is refused"),
+        pytest.param({"forget_at_once": True}, id="every new session is forgotten at once"),
+    ],
+)
+def test_a_session_that_cannot_be_had_is_an_error_in_time_and_no_flood(server, gateway, fake, figure):
+    through, upstream, clients = start(gateway, fake, {})
+    upstream.control(forget_sessions=True, server=server, clear_journal=True)
+    since = upstream.state()["now"]
+
+    replies = fifty_calls(through, clients)
+    for reply, took in replies:
+        assert reply.is_error
+        assert took <= DEADLINE * 1.2
+    for client in clients:
+        assert client.call("up__echo").is_error
+    until(lambda: upstream.state()["now"] - since > 3, 5, "three seconds have passed")
+
+    attempts = len(upstream.arrived("initialize"))
+    rate = attempts / (upstream.state()["now"] - since)
+    figure(f"lost session, {next(iter(server))}", initialize_attempts=attempts, per_second=f"{rate:.2f}")
+    assert rate <= 2.0
+    assert len(upstream.arrived("tools/call")) <= 3 * (50 + CLIENTS), "the upstream is not flooded"
+
+    # It heals by itself.
+    upstream.control(server={"reinitialize_status": 200, "forget_at_once": False})
+    until(lambda: not clients[0].call("up__echo").is_error, 45, "calls succeed again", every=0.25)
