@@ -10,6 +10,7 @@ The last line is `N passed, N failed, N skipped`, and the exit code is 0 only wh
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -79,10 +80,13 @@ def run(name: str, command: list, limit: float, environment: dict[str, str] | No
     return outcome(code, log)
 
 
-def show_end(log: pathlib.Path, lines: int = 40) -> None:
-    say(f"    --- the end of {log.relative_to(ROOT)}")
-    for line in log.read_text(errors="replace").splitlines()[-lines:]:
-        say("    " + line)
+def end_of(log: pathlib.Path, lines: int = 40) -> str:
+    end = log.read_text(errors="replace").splitlines()[-lines:]
+    return "\n".join([f"    --- the end of {log.relative_to(ROOT)}", *("    " + line for line in end)])
+
+
+def show_end(log: pathlib.Path) -> None:
+    say(end_of(log))
 
 
 def show_figures(log: pathlib.Path) -> None:
@@ -104,19 +108,28 @@ def single(name: str, command: list, limit: float, environment: dict[str, str] |
     return tally(passed=1)
 
 
-def build(preset: str, targets: list[str] | None = None) -> bool:
-    """Configures and builds; says why not and gives False when it cannot."""
+class built(NamedTuple):
+    done: bool
+    told: str  # how long it took, or where to read why it failed
+
+
+def build(preset: str, targets: list[str] | None = None) -> built:
+    """Configures and builds; `make` does the same."""
+    started = time.monotonic()
     for name, command in ((f"{preset}-configure", ["cmake", "--preset", preset]),
                           (f"{preset}-build", ["cmake", "--build", "--preset", preset, "-j", JOBS,
                                                *(["--target", *targets] if targets else [])])):
-        started = time.monotonic()
         done = run(name, command, 1500)
         if done.code != 0:
-            show_end(done.log)
-            return False
-        if name.endswith("build"):
-            say(f"    built in {time.monotonic() - started:.0f} s")
-    return True
+            return built(False, end_of(done.log))
+    return built(True, f"    {preset} built in {time.monotonic() - started:.0f} s")
+
+
+def need(preset: str) -> bool:
+    """The whole build of a preset, reported; quick when nothing changed."""
+    result = build(preset)
+    say(result.told)
+    return result.done
 
 
 def programs(preset: str) -> dict[str, list[str]]:
@@ -213,7 +226,7 @@ def format_check() -> tally:
 
 
 def units() -> tally:
-    if not build("release"):
+    if not need("release"):
         return tally(failed=1)
     count = tally()
     for name, command in programs("release").items():
@@ -223,7 +236,7 @@ def units() -> tally:
 
 
 def sim() -> tally:
-    if not build("release"):
+    if not need("release"):
         return tally(failed=1)
     count = tally()
     for name, command in programs("release").items():
@@ -233,33 +246,52 @@ def sim() -> tally:
 
 
 def e2e() -> tally:
-    if not build("release"):
+    if not need("release"):
         return tally(failed=1)
     return pytest("e2e", [], 1200, {"SWITCHGEAR_BINARY": str(ROOT / "build/release/switchgear")})
 
 
-def sanitized(preset: str, wanted: Callable[[str], bool], marks: str) -> tally:
-    """Unit tests and a part of the end-to-end tests on a build with a sanitizer. What depends on speed is left out."""
-    if run(f"{preset}-configure", ["cmake", "--preset", preset], 300).code != 0:
-        show_end(LOGS / f"{preset}-configure.log")
-        return tally(failed=1)
-    chosen = {name: command for name, command in programs(preset).items() if wanted(name)}
-    if not build(preset, [*chosen, "switchgear"]):
-        return tally(failed=1)
-    count = tally()
-    for name, command in chosen.items():
-        count += google_test(f"{preset}-{name}", command, 600, SANITIZER_ENVIRONMENT)
-    return count + pytest(f"{preset}-e2e", ["-m", marks], 900, {
-        **SANITIZER_ENVIRONMENT, "SWITCHGEAR_BINARY": str(ROOT / "build" / preset / "switchgear"),
-        "SWITCHGEAR_SANITIZED": preset})
+class sanitizer:
+    """Unit tests and a part of the end-to-end tests on an instrumented build. What depends on speed is left out."""
+
+    def __init__(self, preset: str, wanted: Callable[[str], bool], selection: list[str]):
+        self.preset = preset
+        self.wanted = wanted
+        self.selection = selection
+        self.builds_next: sanitizer | None = None  # while this one's tests run
+        self.building: concurrent.futures.Future | None = None
+
+    def start_build(self) -> None:
+        """Builds aside: the stage before spends its time waiting for servers more than computing."""
+        self.building = BUILDERS.submit(self.build)
+
+    def build(self) -> built:
+        configured = run(f"{self.preset}-configure", ["cmake", "--preset", self.preset], 300)
+        if configured.code != 0:
+            return built(False, end_of(configured.log))
+        return build(self.preset, [*self.programs(), "switchgear"])
+
+    def programs(self) -> dict[str, list[str]]:
+        return {name: command for name, command in programs(self.preset).items() if self.wanted(name)}
+
+    def test(self) -> tally:
+        result = self.building.result() if self.building else self.build()
+        say(result.told)
+        if not result.done:
+            return tally(failed=1)
+        if self.builds_next:
+            self.builds_next.start_build()
+        count = tally()
+        for name, command in self.programs().items():
+            count += google_test(f"{self.preset}-{name}", command, 600, SANITIZER_ENVIRONMENT)
+        return count + pytest(f"{self.preset}-e2e", self.selection, 900, {
+            **SANITIZER_ENVIRONMENT, "SWITCHGEAR_BINARY": str(ROOT / "build" / self.preset / "switchgear"),
+            "SWITCHGEAR_SANITIZED": self.preset})
 
 
-def asan() -> tally:
-    return sanitized("asan", lambda name: not name.startswith("sim_"), "not timing")
-
-
-def tsan() -> tally:
-    return sanitized("tsan", lambda name: name.removeprefix("unit_") in THREADED, "smoke")
+BUILDERS = concurrent.futures.ThreadPoolExecutor(max_workers=1)
+ASAN = sanitizer("asan", lambda name: not name.startswith("sim_"), ["-m", "not timing"])
+TSAN = sanitizer("tsan", lambda name: name.removeprefix("unit_") in THREADED, ["-m", "not timing and not slow"])
 
 
 STAGES: list[tuple[str, str, Callable[[], tally]]] = [
@@ -269,8 +301,8 @@ STAGES: list[tuple[str, str, Callable[[], tally]]] = [
     ("units", "release build, unit tests, fuzz corpus", units),
     ("sim", "simulation on virtual time", sim),
     ("e2e", "end to end, with real clients and servers", e2e),
-    ("asan", "AddressSanitizer and UndefinedBehaviorSanitizer", asan),
-    ("tsan", "ThreadSanitizer", tsan),
+    ("asan", "AddressSanitizer and UndefinedBehaviorSanitizer", ASAN.test),
+    ("tsan", "ThreadSanitizer", TSAN.test),
 ]
 
 
@@ -287,6 +319,8 @@ def main() -> int:
     if unknown := only - {name for name, _, _ in STAGES}:
         parser.error(f"unknown stage: {', '.join(sorted(unknown))}")
 
+    if not only or {"asan", "tsan"} <= only:
+        ASAN.builds_next = TSAN
     LOGS.mkdir(parents=True, exist_ok=True)
     total = tally()
     began = time.monotonic()
