@@ -4,13 +4,13 @@
 
 namespace switchgear::config {
 
-std::string state_fault(std::string_view state) {
+std::string state_fault(const std::string& state) {
   if (state == "memory") return {};
   for (const std::string_view scheme : {"redis:", "rediss:", "redis+sentinel:", "redis+cluster:"}) {
     if (state.starts_with(scheme))
       return "sharing breakers through Redis is not supported in this version; write memory";
   }
-  return "\"" + std::string(state) + "\" is not known; write memory";
+  return "\"" + state + "\" is not known; write memory";
 }
 
 upstream gateway::new_upstream(std::string alias) const {

@@ -62,7 +62,10 @@ struct gateway {
 };
 
 /// What is wrong with a value of `state`, as a sentence; empty when it is good. For the command line's option too.
-std::string state_fault(std::string_view state);
+std::string state_fault(const std::string& state);
+
+/// Most data threads.
+inline constexpr unsigned most_threads = 1024;
 
 /// Whether a pattern of `tools` covers a tool.
 bool matches(std::string_view pattern, std::string_view exported_name);

@@ -152,7 +152,7 @@ const keys<gateway>& gateway_keys() {
           "How tools are named for clients: `prefix` is `alias__tool`; `plain` is the tool's own name, for a "
           "gateway with one upstream."),
       value_key<gateway>(
-          "threads", a_count(0, 1024), [](auto& to) -> auto& { return to.threads; },
+          "threads", a_count(0, most_threads), [](auto& to) -> auto& { return to.threads; },
           "Threads that serve calls. `0`: as many as the machine has cores."),
       value_key<gateway>(
           "log",

@@ -76,6 +76,14 @@ key<upstream> args_key(std::string meaning) {
   return made;
 }
 
+const auto url_of = [](auto& to) -> auto& { return to.link.http.url; };
+const auto headers_of = [](auto& to) -> auto& { return to.link.http.headers; };
+const auto environment_of = [](auto& to) -> auto& { return to.link.stdio.environment; };
+const auto directory_of = [](auto& to) -> auto& { return to.link.stdio.directory; };
+const auto itself = [](auto& to) -> auto& { return to; };
+
+}  // namespace
+
 const keys<upstream>& tls_keys() {
   static const keys<upstream> table{
       value_key<upstream>(
@@ -84,14 +92,6 @@ const keys<upstream>& tls_keys() {
   };
   return table;
 }
-
-const auto url_of = [](auto& to) -> auto& { return to.link.http.url; };
-const auto headers_of = [](auto& to) -> auto& { return to.link.http.headers; };
-const auto environment_of = [](auto& to) -> auto& { return to.link.stdio.environment; };
-const auto directory_of = [](auto& to) -> auto& { return to.link.stdio.directory; };
-const auto itself = [](auto& to) -> auto& { return to; };
-
-}  // namespace
 
 const keys<upstream>& upstream_keys() {
   static const keys<upstream> table{

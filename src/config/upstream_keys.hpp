@@ -10,6 +10,7 @@
 namespace switchgear::config {
 
 const keys<upstream>& upstream_keys();
+const keys<upstream>& tls_keys();
 
 /// The keys that desktop clients write; others are theirs alone and are tolerated with a warning.
 const keys<upstream>& mcp_json_keys();
