@@ -41,7 +41,7 @@ struct admin_sources {
   std::function<std::string()> metrics;  ///< Prometheus text exposition
   std::function<readiness()> ready;
   std::function<std::vector<upstream_row>()> upstreams;
-  port::breakers* breakers = nullptr;  ///< may be null: no circuits
+  const port::breakers* breakers = nullptr;  ///< may be null: no circuits
 };
 
 /// Serves GET only, on the control worker. At most 64 connections, 8 KB of head, 10 s from a connection's last answer

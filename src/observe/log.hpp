@@ -16,10 +16,7 @@ class thread_pool;
 
 namespace switchgear::observe {
 
-enum class level : std::uint8_t { debug, info, warn, error, off };
-
-/// The level of that name, as configuration writes it ("debug", "info", "warn", "error", "off"); `fallback` for others.
-level level_of(std::string_view name, level fallback = level::info);
+enum class level : std::uint8_t { off, error, warning, info, debug };
 
 /// One value of an event. Numbers are written by the caller with std::to_string.
 struct field {

@@ -43,10 +43,13 @@ class metrics final : public port::recorder {
 
   /// The text exposition (version 0.0.4) of everything counted, with the breakers' states when given. Takes about
   /// 10 us a tool: not for a data thread. Series that never counted are left out.
-  std::string expose(port::breakers* circuits = nullptr) const;
+  std::string expose(const port::breakers* circuits = nullptr) const;
 
   /// Content-Type of expose().
   static constexpr std::string_view media_type = "text/plain; version=0.0.4; charset=utf-8";
+
+  /// Calls that finished so far, of the tool of that name; all zero when it has no slot.
+  tool_totals of_tool(std::string_view exported_name) const;
 
   /// Calls that finished so far, by who answered, over all tools and workers; for displays and tests.
   std::array<std::uint64_t, cascade::served_by_count> answered_by() const;
@@ -68,20 +71,26 @@ class metrics final : public port::recorder {
     auto operator<=>(const transition_key&) const = default;
   };
 
+  struct upstream_seen {
+    bool ready;
+    std::string reason;
+    bool operator==(const upstream_seen&) const = default;
+  };
+
   tool_counters* of(const shard& mine, std::uint32_t slot) const noexcept;
   std::uint32_t add_slot(std::string name);
   tool_totals totals(std::uint32_t slot) const;
 
   std::vector<shard> shards_;
   log* events_;
-  std::int64_t started_;  // seconds of the epoch
+  double started_;  // seconds of the epoch
 
   mutable std::mutex mutex_;  // of what only the control thread and scrapes touch
   std::vector<std::unique_ptr<chunk>> owned_;
   std::vector<std::string> names_;  // by slot
   std::map<std::string, std::uint32_t, std::less<>> slots_;
   std::map<transition_key, std::uint64_t> transitions_;
-  std::map<std::string, bool, std::less<>> upstreams_;
+  std::map<std::string, upstream_seen, std::less<>> upstreams_;
 };
 
 }  // namespace switchgear::observe

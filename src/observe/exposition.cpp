@@ -1,0 +1,224 @@
+// The counters as Prometheus families. Apart from metrics.cpp, since this is the only place that knows the names.
+#include "observe/log.hpp"
+#include "observe/metrics.hpp"
+#include "port/breakers.hpp"
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <chrono>
+#include <cstdio>
+#include <sstream>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <utility>
+
+namespace switchgear::observe {
+
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using labels = std::vector<ClientMetric::Label>;
+
+constexpr std::string_view refusal_names[port::refusal_count] = {"bad_request",     "media_type",     "too_large",
+                                                                 "unknown_session", "host_or_origin", "version",
+                                                                 "unknown_tool",    "session_limit"};
+
+double seconds(duration length) {
+  return std::chrono::duration<double>(length).count();
+}
+
+ClientMetric::Label label(std::string name, std::string_view value) {
+  return {std::move(name), std::string(value)};
+}
+
+/// A family under construction. Counters leave out what is zero: a tool has 63 ways to be answered and uses a few.
+class family {
+ public:
+  family(MetricType type, std::string name, std::string help) {
+    made_.type = type;
+    made_.name = std::move(name);
+    made_.help = std::move(help);
+  }
+
+  void count(labels with, std::uint64_t value) {
+    if (value == 0) return;
+    ClientMetric& metric = add(std::move(with));
+    metric.counter.value = static_cast<double>(value);
+  }
+  void total(double value) { add({}).counter.value = value; }
+  void gauge(labels with, double value) { add(std::move(with)).gauge.value = value; }
+  void histogram(labels with, const tool_totals& of) {
+    if (of.all_calls() == 0) return;
+    ClientMetric& metric = add(std::move(with));
+    std::uint64_t below = 0;
+    for (std::size_t i = 0; i < bucket_ends.size(); ++i) {
+      below += of.took[i];
+      metric.histogram.bucket.push_back({below, seconds(bucket_ends[i])});
+    }
+    metric.histogram.sample_count = below + of.took.back();  // the serializer writes it as the bucket +Inf
+    metric.histogram.sample_sum = static_cast<double>(of.took_ns) / 1e9;
+  }
+
+  /// Appends the family unless it is empty.
+  void into(std::vector<MetricFamily>& out) && {
+    if (!made_.metric.empty()) out.push_back(std::move(made_));
+  }
+
+ private:
+  ClientMetric& add(labels with) {
+    ClientMetric& metric = made_.metric.emplace_back();
+    metric.label = std::move(with);
+    return metric;
+  }
+
+  MetricFamily made_;
+};
+
+struct tool_view {
+  std::string name;
+  tool_totals totals;
+};
+
+void add_tools(const std::vector<tool_view>& tools, std::vector<MetricFamily>& out) {
+  family calls(MetricType::Counter, "switchgear_calls_total",
+               "Finished tools/call by who answered and why not the primary");
+  family took(MetricType::Histogram, "switchgear_call_seconds", "From the arrival of a tools/call to its answer");
+  family is_error(MetricType::Counter, "switchgear_is_error_total", "Answers that were results with isError");
+  family refused(MetricType::Counter, "switchgear_breaker_refused_total", "Calls that a breaker kept from the primary");
+  family slow(MetricType::Counter, "switchgear_slow_total", "Calls that took longer than the p99 limit");
+  for (const auto& [name, totals] : tools) {
+    for (unsigned who = 0; who < cascade::served_by_count; ++who) {
+      for (unsigned why = 0; why < cascade::reason_count; ++why) {
+        if (totals.calls[who][why] == 0) continue;
+        calls.count({label("tool", name), label("served_by", cascade::name(static_cast<cascade::served_by>(who))),
+                     label("reason", cascade::name(static_cast<cascade::reason>(why)))},
+                    totals.calls[who][why]);
+      }
+    }
+    took.histogram({label("tool", name)}, totals);
+    is_error.count({label("tool", name)}, totals.is_error);
+    refused.count({label("tool", name)}, totals.refused);
+    slow.count({label("tool", name)}, totals.slow);
+  }
+  for (family* each : {&calls, &took, &is_error, &refused, &slow}) std::move(*each).into(out);
+}
+
+double state_value(breaker::state state) {
+  switch (state) {
+    case breaker::state::closed:
+      return 0;
+    case breaker::state::half_open:
+      return 1;
+    case breaker::state::open:
+      return 2;
+  }
+  return 0;
+}
+
+void add_circuits(const std::vector<port::circuit>& circuits, std::vector<MetricFamily>& out) {
+  family state(MetricType::Gauge, "switchgear_breaker_state", "0 closed, 1 half_open, 2 open");
+  family generation(MetricType::Gauge, "switchgear_breaker_generation", "Rises by one with each transition");
+  family error_rate(MetricType::Gauge, "switchgear_breaker_error_rate", "Share of failures in the window, 0..1");
+  family stale(MetricType::Counter, "switchgear_stale_results_total",
+               "Results of calls admitted under an earlier generation; they decide nothing");
+  for (const port::circuit& each : circuits) {
+    const labels scope = {label("scope", each.name), label("kind", breaker::name(each.scope))};
+    state.gauge(scope, state_value(each.state));
+    generation.gauge(scope, static_cast<double>(each.generation));
+    error_rate.gauge(scope, each.error_rate);
+    stale.count(scope, each.stale);
+  }
+  for (family* each : {&state, &generation, &error_rate, &stale}) std::move(*each).into(out);
+}
+
+double resident_bytes() {
+  long pages = 0;
+  if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
+    long all = 0;
+    if (std::fscanf(file, "%ld %ld", &all, &pages) != 2) pages = 0;
+    std::fclose(file);
+  }
+  return static_cast<double>(pages) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+double cpu_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto of = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+  return of(used.ru_utime) + of(used.ru_stime);
+}
+
+void add_process(double started, std::vector<MetricFamily>& out) {
+  family version(MetricType::Gauge, "switchgear_build_info", "Always 1; the version is a label");
+  version.gauge({label("version", SWITCHGEAR_VERSION)}, 1);
+  family start(MetricType::Gauge, "process_start_time_seconds", "Start of the process, in seconds of the Unix epoch");
+  start.gauge({}, started);
+  family memory(MetricType::Gauge, "process_resident_memory_bytes", "Resident memory");
+  memory.gauge({}, resident_bytes());
+  family cpu(MetricType::Counter, "process_cpu_seconds_total", "User and system CPU time spent");
+  cpu.total(cpu_seconds());
+  for (family* each : {&version, &start, &memory, &cpu}) std::move(*each).into(out);
+}
+
+}  // namespace
+
+std::string metrics::expose(const port::breakers* circuits) const {
+  // Asked for before our lock: the breakers have one of their own, and theirs may be held while a transition comes
+  // here.
+  const std::vector<port::circuit> states = circuits ? circuits->snapshot() : std::vector<port::circuit>();
+  std::vector<MetricFamily> families;
+  {
+    const std::lock_guard lock(mutex_);
+    std::vector<tool_view> tools;
+    tools.reserve(names_.size());
+    for (std::uint32_t slot = 0; slot < names_.size(); ++slot) tools.push_back({names_[slot], totals(slot)});
+    add_tools(tools, families);
+
+    family changes(MetricType::Counter, "switchgear_transitions_total", "Changes of a breaker's state");
+    for (const auto& [key, times] : transitions_) {
+      changes.count(
+          {label("scope", key.scope), label("from", key.from), label("to", key.to), label("reason", key.reason)},
+          times);
+    }
+    std::move(changes).into(families);
+
+    family ready(MetricType::Gauge, "switchgear_upstream_ready", "1 when the upstream's handshake succeeded");
+    for (const auto& [alias, seen] : upstreams_) ready.gauge({label("upstream", alias)}, seen.ready ? 1 : 0);
+    std::move(ready).into(families);
+  }
+
+  family turned_away(MetricType::Counter, "switchgear_refused_total", "Requests refused before a call began");
+  for (unsigned why = 0; why < port::refusal_count; ++why) {
+    std::uint64_t sum = 0;
+    for (const shard& each : shards_) sum += each.refused[why].value();
+    turned_away.count({label("reason", refusal_names[why])}, sum);
+  }
+  std::move(turned_away).into(families);
+
+  std::uint64_t opened = 0;
+  std::uint64_t ended = 0;
+  for (const shard& each : shards_) {
+    ended += each.ended.value();  // before opened, so that the difference is never negative
+    opened += each.opened.value();
+  }
+  family connected(MetricType::Gauge, "switchgear_connections", "Client connections that are open");
+  connected.gauge({}, static_cast<double>(opened - ended));
+  std::move(connected).into(families);
+
+  if (events_) {
+    family lost(MetricType::Counter, "switchgear_log_lines_dropped_total", "Log lines that found the queue full");
+    lost.count({}, events_->dropped());
+    std::move(lost).into(families);
+  }
+  add_circuits(states, families);
+  add_process(started_, families);
+
+  std::ostringstream text;
+  prometheus::TextSerializer().Serialize(text, families);
+  return std::move(text).str();
+}
+
+}  // namespace switchgear::observe
