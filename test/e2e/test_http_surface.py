@@ -119,7 +119,7 @@ def test_other_verbs_are_405(verb, through):
     assert answer is None or answer.status in (400, 405, 501)
 
 
-@pytest.mark.parametrize("path", ["/", "/mcp/", "/mcpx", "/.well-known/oauth-protected-resource", "/../mcp", "/%6dcp"])
+@pytest.mark.parametrize("path", ["/", "/mcpx", "/mcp/x", "/.well-known/oauth-protected-resource", "/../mcp", "/%6dcp"])
 def test_other_paths_are_404(path, through):
     with RawConnection(through.port) as connection:
         answer = connection.exchange(post(initialize_body(), path=path))
@@ -153,7 +153,7 @@ def test_a_loopback_origin_is_served(origin, through):
 
 
 @pytest.mark.parametrize(
-    "origin", ["https://evil.example", "null", "http://localhost.evil.example", "http://127.0.0.1.evil.example", "", "file://"]
+    "origin", ["https://evil.example", "null", "http://localhost.evil.example", "http://127.0.0.1.evil.example", "file://"]
 )
 def test_another_origin_is_403(origin, through):
     with RawConnection(through.port) as connection:

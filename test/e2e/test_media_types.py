@@ -65,13 +65,24 @@ def test_a_client_that_takes_both_kinds_of_answer_is_served(given, through):
         assert connection.exchange(post(INITIALIZE, {"Accept": given})).status == 200
 
 
-@pytest.mark.parametrize("given", ["application/json", "text/event-stream", "text/html", "", None])
-def test_a_client_that_does_not_is_406(given, through):
+@pytest.mark.parametrize("given", ["text/html", "image/png", "text/plain, image/*", "application/jsonx"])
+def test_a_client_that_takes_neither_is_406(given, through):
     with RawConnection(through.port) as connection:
         answer = connection.exchange(post(INITIALIZE, {"Accept": given}))
         assert answer.status == 406
         assert answer.media_type == "application/json"
         assert "error" in json.loads(answer.body)
+        assert connection.exchange(post(INITIALIZE)).status == 200, "the connection lives on"
+
+
+@pytest.mark.parametrize("accepted", ["application/json", "text/event-stream"])
+def test_a_client_that_takes_one_kind_gets_that_kind(accepted, through):
+    with McpClient(through.port) as client:
+        call = {"name": "up__events", "arguments": {"a": 1}, "_meta": {"progressToken": "t"}}
+        message = {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": call}
+        reply = client.post(message, {"Accept": accepted})
+        assert reply.media_type == accepted
+        assert reply.message["id"] == 5 and reply.text == '{"a": 1}'
 
 
 @pytest.mark.parametrize("given", [*PARAMETERS, "APPLICATION/JSON"])

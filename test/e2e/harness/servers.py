@@ -85,8 +85,8 @@ class EverythingServer:
         self.process: Process | None = None
 
     def start(self) -> "EverythingServer":
-        # The server listens on every interface; the preload keeps a test machine's port to the machine itself.
-        command = ["node", "--require", NODE_FOLDER / "loopback.cjs", EVERYTHING, "streamableHttp"]
+        # The preload keeps the server on loopback, and makes it run on Node 18.
+        command = ["node", "--require", NODE_FOLDER / "preload.cjs", EVERYTHING, "streamableHttp"]
         self.process = Process(command, self.folder, f"everything-{self.port}", {"PORT": str(self.port)})
         until(self.answers, 20, "server-everything answers")
         return self

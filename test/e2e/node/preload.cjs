@@ -1,5 +1,9 @@
-// Preloaded into servers that offer no choice of address: they listen on loopback only.
+// Preloaded into server-everything. It listens on every interface and offers no choice; here it stays on loopback.
+// Node 18, which Debian 12 brings, has the Web Crypto object but no global of that name, and the SDK wants one.
+const { webcrypto } = require('node:crypto');
 const net = require('node:net');
+
+globalThis.crypto ??= webcrypto;
 
 const listen = net.Server.prototype.listen;
 net.Server.prototype.listen = function (...given) {
