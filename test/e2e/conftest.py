@@ -38,7 +38,9 @@ def figure():
     """figure(name, value, ...): a line of measured numbers, shown at the end of the run whatever the outcome."""
 
     def add(name: str, **values) -> None:
-        _figures.append(f"{name:<28} " + "  ".join(f"{key.replace('_', ' ')}: {value}" for key, value in values.items()))
+        _figures.append(
+            f"{name:<28} " + "  ".join(f"{key.replace('_', ' ')}: {value}" for key, value in values.items())
+        )
 
     return add
 

@@ -27,10 +27,10 @@ MISTAKES = {
     "url and command": ("upstreams:\n  a: {url: 'http://127.0.0.1:1/mcp', command: [x]}\n", 2, ["command"]),
     "neither url nor command": ("upstreams:\n  a: {headers: {X: y}}\n", 2, ["url"]),
     "bad alias": ("upstreams:\n  'A b': {url: 'http://127.0.0.1:1/mcp'}\n", 2, ["A b"]),
-    "header injection": ("upstreams:\n  a: {url: 'http://127.0.0.1:1/mcp', headers: {X: \"y\\r\\nZ: 1\"}}\n", 2, ["headers"]),
+    "header injection": ("upstreams:\n  a: {url: 'http://127.0.0.1:1/', headers: {X: \"y\\r\\nZ: 1\"}}\n", 2, ["headers"]),
     "missing variable": ("upstreams:\n  a: {url: 'http://127.0.0.1:1/${SURELY_NOT_SET_9}'}\n", 2, ["SURELY_NOT_SET_9"]),
     "plain with two": (
-        "names: plain\nupstreams:\n  a: {url: 'http://127.0.0.1:1/mcp'}\n  b: {url: 'http://127.0.0.1:2/mcp'}\n", 1, ["plain"]
+        "names: plain\nupstreams:\n  a: {url: 'http://127.0.0.1:1/'}\n  b: {url: 'http://127.0.0.1:2/'}\n", 1, ["plain"]
     ),
     "redis": ("state: redis://127.0.0.1\n", 1, ["state", "memory"]),
     "a list": ("- a\n- b\n", 1, []),

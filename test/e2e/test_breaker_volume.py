@@ -73,4 +73,8 @@ def test_every_failing_probe_opens_again_and_a_good_one_closes(gateway, fake, fi
         upstream.call("echo", "answer")
         until(lambda: client.call("up__echo").marker == {}, COOLDOWN + 2, "a good probe is answered by the primary")
         until(lambda: through.state(TOOL) == "closed", 1, "and closes")
-    figure("ten failing probes", opened_by=reason, open_for=f"{min(open_spans):.2f}-{max(open_spans):.2f} s (set: {COOLDOWN:.0f} s)")
+    figure(
+        "ten failing probes",
+        opened_by=reason,
+        open_for=f"{min(open_spans):.2f}-{max(open_spans):.2f} s (set: {COOLDOWN:.0f} s)",
+    )

@@ -8,9 +8,7 @@ NOT_FOUND = "file not found: /tmp/x"
 
 
 def start(gateway, fake, edit: dict, server: dict = EAGER):
-    upstream = fake(
-        {"server": {"tools": ["edit", "search"]}, "calls": {"edit": {"do": "is_error", "text": NOT_FOUND}}}
-    )
+    upstream = fake({"server": {"tools": ["edit", "search"]}, "calls": {"edit": {"do": "is_error", "text": NOT_FOUND}}})
     fallback = [{"static": {"text": "stand-in"}}]
     tools = {
         "up__*": {"breaker": EAGER, "fallback": fallback},

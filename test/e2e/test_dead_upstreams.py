@@ -1,4 +1,4 @@
-"""RC-046: dead and slow upstreams beside a healthy one. What is there is served at once; the others join when they can."""
+"""RC-046: dead and slow upstreams beside a healthy one. What is there is served at once, the others join later."""
 
 import socket
 import time

@@ -12,7 +12,9 @@ from harness.gateway import BINARY
 @pytest.mark.timing
 def test_the_demo_goes_as_it_should(figure):
     begin = time.monotonic()
-    run = subprocess.run([BINARY, "demo", "--once"], capture_output=True, text=True, timeout=150, stdin=subprocess.DEVNULL)
+    run = subprocess.run(
+        [BINARY, "demo", "--once"], capture_output=True, text=True, timeout=150, stdin=subprocess.DEVNULL
+    )
     took = time.monotonic() - begin
     assert run.returncode == 0, run.stdout[-4000:] + run.stderr[-2000:]
     assert took < 120

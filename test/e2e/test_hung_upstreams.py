@@ -1,4 +1,4 @@
-"""RC-001 and RC-002 (a): an upstream takes the call and goes silent. The caller gets one answer, in time, that says so."""
+"""RC-001, RC-002 (a): an upstream takes the call and goes silent. The caller gets one answer, in time, that says so."""
 
 import os
 import time
@@ -73,8 +73,7 @@ def test_a_healthy_upstream_does_not_feel_a_hung_one(gateway, fake, figure):
     alone = healthy_p99(through.port)
     callers = [McpClient(through.port).initialize() for _ in range(50)]
     beside, *_ = together(
-        [lambda: healthy_p99(through.port)]
-        + [lambda client=client: client.call("sick__stall") for client in callers]
+        [lambda: healthy_p99(through.port)] + [lambda client=client: client.call("sick__stall") for client in callers]
     )
     figure("hung upstream, its neighbour", p99_alone=f"{alone * 1e3:.2f} ms", p99_beside=f"{beside * 1e3:.2f} ms")
     # 50 threads of this very test share two cores with the gateway, hence the floor.

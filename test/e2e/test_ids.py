@@ -117,7 +117,10 @@ def test_a_parse_failure_is_answered_with_id_null(caller):
 def shared(gateway, fake):
     tools = ["echo", "twice"]
     upstream = fake(
-        {"server": {"tools": tools}, "calls": {"echo": {"do": "answer", "delay_up_to": 0.02}, "twice": {"do": "duplicate"}}}
+        {
+            "server": {"tools": tools},
+            "calls": {"echo": {"do": "answer", "delay_up_to": 0.02}, "twice": {"do": "duplicate"}},
+        }
     )
     through = gateway({"upstreams": {"up": {"url": upstream.url}}})
     through.fake = upstream
@@ -147,6 +150,7 @@ def test_many_clients_with_one_id_get_their_own_answers(shared, figure):
 
 def test_one_session_may_use_an_id_three_times_at_once(shared):
     with McpClient(shared.port) as client:
+
         def call(nonce: str):
             double = McpClient(shared.port)
             double.session, double.version = client.session, client.version

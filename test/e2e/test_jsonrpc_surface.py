@@ -10,6 +10,8 @@ from harness.servers import FakeUpstream
 from harness.waiting import until
 
 DEEP = 100_000
+PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+CALL = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":'
 
 # name -> body, and the codes that may answer it
 GARBAGE = {
@@ -18,8 +20,8 @@ GARBAGE = {
     "cut": (b'{"jsonrpc":"2.0","id":1,"method":"ping"', {-32700}),
     "no JSON": (b"hello", {-32700}),
     "HTML": (b"<html></html>", {-32700}),
-    "trailing garbage": (b'{"jsonrpc":"2.0","id":1,"method":"ping"} x', {-32700, -32600}),
-    "two objects": (b'{"jsonrpc":"2.0","id":1,"method":"ping"}{"jsonrpc":"2.0","id":2,"method":"ping"}', {-32700, -32600}),
+    "trailing garbage": (PING + b" x", {-32700, -32600}),
+    "two objects": (PING + PING, {-32700, -32600}),
     "single quotes": (b"{'jsonrpc':'2.0','id':1,'method':'ping'}", {-32700}),
     "trailing comma": (b'{"jsonrpc":"2.0","id":1,"method":"ping",}', {-32700, -32600}),
     "NaN": (b'{"jsonrpc":"2.0","id":NaN,"method":"ping"}', {-32700, -32600}),
@@ -28,7 +30,7 @@ GARBAGE = {
     "UTF-16": ('{"jsonrpc":"2.0","id":1,"method":"ping"}'.encode("utf-16"), {-32700}),
     "a raw line break in a string": (b'{"jsonrpc":"2.0","id":1,"method":"pi\nng"}', {-32700, -32600}),
     "a lone surrogate": (b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}', {-32700, -32600, -32601}),
-    "deep arrays": (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":' + b"[" * DEEP + b"]" * DEEP + b"}", {-32700, -32600, -32602}),
+    "deep arrays": (PING[:-1] + b',"params":' + b"[" * DEEP + b"]" * DEEP + b"}", {-32700, -32600, -32602}),
     "deep objects": (b'{"a":' * DEEP + b"1" + b"}" * DEEP, {-32700, -32600}),
     "open arrays": (b"[" * DEEP, {-32700, -32600}),
     "a string": (b'"ping"', {-32600, -32700}),
@@ -51,7 +53,7 @@ GARBAGE = {
     "call without params": (b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}', {-32602, -32600}),
     "call without name": (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}', {-32602, -32600}),
     "name a number": (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}', {-32602, -32600}),
-    "arguments an array": (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"up__echo","arguments":[]}}', {-32602, -32600}),
+    "arguments an array": (CALL + b'{"name":"up__echo","arguments":[]}}', {-32602, -32600}),
     "unknown tool": (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nope"}}', {-32602}),
     "initialize without params": (b'{"jsonrpc":"2.0","id":1,"method":"initialize"}', {-32602, -32600}),
     "unknown method": (b'{"jsonrpc":"2.0","id":1,"method":"no/such"}', {-32601}),

@@ -43,7 +43,9 @@ def test_two_children_and_an_https_server_run_unchanged(gateway, fake, node, aut
         assert client.call("everything__echo", {"message": "hi"}).text == "Echo: hi"
         assert client.call("py__reverse", {"text": "abc"}).text == "cba"
         assert json.loads(client.call("remote__lookup", {"key": 1}).text) == {"key": 1}
-    assert {entry["authorization"] for entry in remote.state()["journal"] if entry["http"] == "POST"} == {"Bearer secret-token"}
+    assert {entry["authorization"] for entry in remote.state()["journal"] if entry["http"] == "POST"} == {
+        "Bearer secret-token"
+    }
     assert "secret-token" not in through.process.stderr
 
 
@@ -51,7 +53,9 @@ FAULTS = ["wrong name", "unknown authority", "expired", "not yet valid", "no TLS
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_certificate_that_cannot_be_trusted_is_one_clear_error(fault, gateway, fake, authority, tmp_path, run_switchgear):
+def test_a_certificate_that_cannot_be_trusted_is_one_clear_error(
+    fault, gateway, fake, authority, tmp_path, run_switchgear
+):
     other = Authority(tmp_path, "other CA")
     certificate = {
         "wrong name": lambda: authority.issue("other.example"),

@@ -15,9 +15,7 @@ PARAMETERS = [
     "{}; charset=utf-8; profile=mcp",
     "{};",
 ]
-INITIALIZE = json.dumps(
-    {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize_params()}
-).encode()
+INITIALIZE = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize_params()}).encode()
 
 
 @pytest.fixture
@@ -36,7 +34,17 @@ def test_a_request_of_the_right_type_is_accepted(given, through):
 
 
 @pytest.mark.parametrize(
-    "given", ["text/plain", "application/jsonx", "application/json-rpc", "json", "", None, "text/html; x=application/json", "*/*"]
+    "given",
+    [
+        "text/plain",
+        "application/jsonx",
+        "application/json-rpc",
+        "json",
+        "",
+        None,
+        "text/html; x=application/json",
+        "*/*",
+    ],
 )
 def test_a_request_of_another_type_is_415_with_a_json_rpc_error(given, through):
     with RawConnection(through.port) as connection:

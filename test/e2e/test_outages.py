@@ -89,7 +89,11 @@ def assert_answered_in_time(samples: list[Sample]) -> float:
 
 
 def last_half_open(watch: Watch, closed: Change) -> Change:
-    return [change for change in watch.changes if change.state == "half_open" and change.scope == closed.scope and change.at < closed.at][-1]
+    return [
+        change
+        for change in watch.changes
+        if change.state == "half_open" and change.scope == closed.scope and change.at < closed.at
+    ][-1]
 
 
 def refused_shares(samples: list[Sample], start: float) -> list[float]:
@@ -119,7 +123,10 @@ def play(name: str, through, tool: str, arguments: dict, outage: Outage, figure)
         def recovered() -> Change | None:
             scopes = {change.scope for change in watch.changes}
             if all(watch.states(scope)[-1] == "closed" for scope in scopes):
-                return max((watch.first("closed", mended_at, scope) or opened for scope in scopes), key=lambda change: change.at)
+                return max(
+                    (watch.first("closed", mended_at, scope) or opened for scope in scopes),
+                    key=lambda change: change.at,
+                )
             return None
 
         closed = until(recovered, 30, "every breaker closes again")
@@ -173,7 +180,10 @@ def test_thirty_percent_errors(gateway, fake, figure):
     upstream = fake()
     through = gateway_for(gateway, upstream.url, BREAKER, "up__echo")
     outage = Outage(
-        lambda: upstream.call("echo", "answer", error_share=0.3), lambda: upstream.call("echo", "answer"), {"error_rate"}, 12
+        lambda: upstream.call("echo", "answer", error_share=0.3),
+        lambda: upstream.call("echo", "answer"),
+        {"error_rate"},
+        12,
     )
     play("30 % errors", through, "up__echo", {"q": 1}, outage, figure)
 
@@ -182,6 +192,9 @@ def test_ten_times_slower(gateway, fake, figure):
     upstream = fake({"calls": {"echo": {"do": "answer", "delay": 0.02}}})
     through = gateway_for(gateway, upstream.url, {**BREAKER, "p99": "100ms"}, "up__echo")
     outage = Outage(
-        lambda: upstream.call("echo", "answer", delay=0.2), lambda: upstream.call("echo", "answer", delay=0.02), {"p99"}, 5
+        lambda: upstream.call("echo", "answer", delay=0.2),
+        lambda: upstream.call("echo", "answer", delay=0.02),
+        {"p99"},
+        5,
     )
     play("10x slower", through, "up__echo", {"q": 1}, outage, figure)

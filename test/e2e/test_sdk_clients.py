@@ -16,7 +16,7 @@ from harness.servers import EVERYTHING_STDIO, NODE_FOLDER
 ALIAS = "ev"
 STEPS = 4
 CALLS = [
-    {"name": "echo", "arguments": {"message": "grüße, \"quoted\" \u2028 and 日本"}},
+    {"name": "echo", "arguments": {"message": 'grüße, "quoted" \u2028 and 日本'}},
     {"name": "get-sum", "arguments": {"a": 0.1, "b": 2}},
     {"name": "get-sum", "arguments": {"a": "not a number"}},  # a tool error, told by the server
     {"name": "get-structured-content", "arguments": {"location": "Chicago"}},
@@ -42,7 +42,7 @@ def by_name(tools: list[dict]) -> dict[str, dict]:
 
 
 def assert_same_tools(direct: list[dict], through: list[dict]) -> None:
-    """Every tool, equal but for the exported name. One that can only run as a task may be held back: tasks are not relayed."""
+    """Every tool, equal but for the exported name. One that can only run as a task may be held back."""
     expected = {
         exported(name): {**tool, "name": exported(name)}
         for name, tool in by_name(direct).items()
@@ -88,7 +88,9 @@ async def python(server, mode: str, rename) -> dict:
             result = await client.call_tool(
                 rename(call["name"]), call["arguments"], progress_callback=on_progress if call.get("progress") else None
             )
-            answers.append({"result": result.model_dump(mode="json", by_alias=True, exclude_none=True), "progress": steps})
+            answers.append(
+                {"result": result.model_dump(mode="json", by_alias=True, exclude_none=True), "progress": steps}
+            )
         return {"tools": tools, "answers": answers, "version": client.protocol_version}
 
 

@@ -1,5 +1,6 @@
 """Requests whose length two readers could see differently, and heads that never end: refused, connection closed."""
 
+import contextlib
 import json
 import time
 
@@ -11,7 +12,9 @@ from harness.raw_http import RawConnection, post
 from harness.waiting import until
 
 PING = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode()
-HIDDEN = post(json.dumps({"jsonrpc": "2.0", "id": "hidden", "method": "initialize", "params": initialize_params()}).encode())
+HIDDEN = post(
+    json.dumps({"jsonrpc": "2.0", "id": "hidden", "method": "initialize", "params": initialize_params()}).encode()
+)
 START = (
     b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     b"Accept: application/json, text/event-stream\r\n"
@@ -83,14 +86,11 @@ def port(tmp_path_factory):
 def refused(port: int, data: bytes) -> None:
     """At most one answer, a 4xx or 5xx, then the end; what stands behind is never taken for a request."""
     with RawConnection(port, timeout=10) as connection:
-        try:
+        answer = None
+        with contextlib.suppress(OSError):  # it may be refused before all is sent
             connection.send(data + HIDDEN)
-        except OSError:
-            pass  # refused before all was sent
-        try:
+        with contextlib.suppress(OSError):
             answer = connection.receive()
-        except OSError:
-            answer = None
         if answer is not None:
             assert 400 <= answer.status < 600, answer
         assert connection.closed_within(5), "the connection is still open"
@@ -158,7 +158,9 @@ def test_clients_that_vanish_in_the_middle_leave_nothing(gateway, fake):
     through = gateway({"upstreams": {"up": {"url": upstream.url}}})
     with McpClient(through.port) as client:
         fields = {"Mcp-Session-Id": client.session}
-        call = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "up__echo", "arguments": {}}})
+        call = json.dumps(
+            {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "up__echo", "arguments": {}}}
+        )
         assert not client.call("up__echo").is_error
         before = through.process.descriptors()
         for cut in (1, 20, 100, 200, -5, -1, None) * 10:

@@ -122,7 +122,12 @@ def test_a_child_gets_one_line_of_json_for_each_message(gateway, tmp_path):
     with McpClient(through.port) as client:
         assert json.loads(client.call("child__echo", tricky).text) == tricky
         # A body that is pretty-printed: its line breaks must not reach the child.
-        body = {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "child__echo", "arguments": tricky}}
+        body = {
+            "jsonrpc": "2.0",
+            "id": 5,
+            "method": "tools/call",
+            "params": {"name": "child__echo", "arguments": tricky},
+        }
         assert json.loads(client.post(json.dumps(body, indent=2).encode()).text) == tricky
         crlf = json.dumps(body, indent=2).replace("\n", "\r\n").encode()
         assert json.loads(client.post(crlf).text) == tricky

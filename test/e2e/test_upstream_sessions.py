@@ -32,7 +32,10 @@ def fifty_calls(through, clients) -> list:
             doubles.append(double)
     begin = time.monotonic()
     replies = together(
-        [lambda double=double, number=number: double.call("up__echo", {"nonce": number}) for number, double in enumerate(doubles)]
+        [
+            lambda double=double, number=number: double.call("up__echo", {"nonce": number})
+            for number, double in enumerate(doubles)
+        ]
     )
     for double in doubles:
         double.close()

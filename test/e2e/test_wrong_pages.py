@@ -1,4 +1,4 @@
-"""RC-014: something with a good status that is no answer. One clear error, counted, never stored, never shown as a result."""
+"""RC-014: a good status, and no answer in it. One clear error, counted, never stored, never shown as a result."""
 
 import time
 
@@ -21,7 +21,11 @@ PAGES = {
     "plain text": ({"do": "answer", "content_type": "text/plain"}, "200", "text/plain"),
     "no media type": ({"do": "answer", "content_type": None}, "200", ""),
     "accepted": ({"do": "raw_body", "body": "", "status": 202}, "202", ""),
-    "redirect": ({"do": "raw_body", "body": "", "status": 302, "headers": {"Location": "http://127.0.0.1:1/"}}, "302", ""),
+    "redirect": (
+        {"do": "raw_body", "body": "", "status": 302, "headers": {"Location": "http://127.0.0.1:1/"}},
+        "302",
+        "",
+    ),
     "long page": ({"do": "raw_body", "type": "text/html", "body": "<p>" + "lorem " * 5000}, "200", "text/html"),
 }
 
@@ -58,7 +62,11 @@ def test_a_page_that_is_no_answer_is_one_clear_error(page, gateway, fake):
 def test_a_page_that_is_no_answer_is_never_stored(page, gateway, fake):
     upstream = fake({"calls": {"echo": PAGES[page][0]}})
     rule = {"read_only": True, "fallback": [{"cache": {"max_age": "10m"}}]}
-    configuration = {"upstreams": {"up": {"url": upstream.url}}, "breaker": {"mode": "observe"}, "tools": {"up__echo": rule}}
+    configuration = {
+        "upstreams": {"up": {"url": upstream.url}},
+        "breaker": {"mode": "observe"},
+        "tools": {"up__echo": rule},
+    }
     through = gateway(configuration)
     with McpClient(through.port) as client:
         for _ in range(2):

@@ -12,7 +12,9 @@ HTML = b"<!DOCTYPE html><html><head><title>Sign in</title></head><body><h1>Pleas
 REASONS = {200: "OK", 202: "Accepted", 404: "Not Found", 429: "Too Many Requests", 500: "Internal Server Error"}
 
 
-async def write_response(writer, status: int, body: bytes, content_type: str | None, headers: dict | None = None) -> None:
+async def write_response(
+    writer, status: int, body: bytes, content_type: str | None, headers: dict | None = None
+) -> None:
     lines = [f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}", f"Content-Length: {len(body)}"]
     if content_type is not None:
         lines.append(f"Content-Type: {content_type}")
@@ -60,7 +62,8 @@ class Exchange:
         await self.send(status, json.dumps(error).encode(), "application/json", headers)
 
     async def open_stream(self) -> None:
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: {self.fake.script.event_stream_type}\r\nTransfer-Encoding: chunked\r\n\r\n"
+        media_type = self.fake.script.event_stream_type
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nTransfer-Encoding: chunked\r\n\r\n"
         self.writer.write(head.encode())
         await self.writer.drain()
 
@@ -155,7 +158,9 @@ async def html(exchange: Exchange, options: dict, index: int) -> bool:
 async def raw_body(exchange: Exchange, options: dict, index: int) -> bool:
     await pause(options)
     headers = options.get("headers")
-    await exchange.send(options.get("status", 200), options.get("body", "").encode(), options.get("type", "application/json"), headers)
+    await exchange.send(
+        options.get("status", 200), options.get("body", "").encode(), options.get("type", "application/json"), headers
+    )
     return True
 
 
@@ -178,7 +183,9 @@ async def is_error(exchange: Exchange, options: dict, index: int) -> bool:
 
 
 async def wrong_id(exchange: Exchange, options: dict, index: int) -> bool:
-    await exchange.send(200, json.dumps(exchange.response(exchange.call_result(options), 987654321)).encode(), "application/json")
+    await exchange.send(
+        200, json.dumps(exchange.response(exchange.call_result(options), 987654321)).encode(), "application/json"
+    )
     return True
 
 

@@ -2,8 +2,8 @@
 
     fake_stdio.py [--script JSON] [--journal FILE]
 
-The script's keys are the fields of Script. With --journal, every line that arrives is appended to FILE as it is, so that
-a test can check what a child really receives.
+The script's keys are the fields of Script. With --journal, every line that arrives is appended to FILE as it is, so
+that a test can check what a child really receives.
 """
 
 import argparse

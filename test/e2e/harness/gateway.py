@@ -12,14 +12,23 @@ from harness.process import REPOSITORY, Process, free_port
 from harness.waiting import until
 
 BINARY = Path(os.environ.get("SWITCHGEAR_BINARY", REPOSITORY / "build" / "release" / "switchgear")).absolute()
-SANITIZER_REPORTS = ("AddressSanitizer", "ThreadSanitizer", "LeakSanitizer", "runtime error:", "Assertion", "terminate called")
+SANITIZER_REPORTS = (
+    "AddressSanitizer",
+    "ThreadSanitizer",
+    "LeakSanitizer",
+    "runtime error:",
+    "Assertion",
+    "terminate called",
+)
 STOP_LIMIT = 8.0  # seconds from SIGTERM to the end of the process
 
 
 class Gateway:
     """`switchgear serve FILE`. `configuration` is a dictionary (written as YAML's JSON subset), text, or a path."""
 
-    def __init__(self, configuration, folder: Path, environment: dict | None = None, name: str = "gateway", arguments=()):
+    def __init__(
+        self, configuration, folder: Path, environment: dict | None = None, name: str = "gateway", arguments=()
+    ):
         self.folder = folder
         self.name = name
         self.port = free_port()
@@ -56,7 +65,9 @@ class Gateway:
         """Until /readyz says 200: configuration loaded, catalogue tried."""
 
         def ready() -> bool:
-            assert self.process.running, f"the gateway ended with {self.process.child.returncode}: {self.process.stderr}"
+            assert self.process.running, (
+                f"the gateway ended with {self.process.child.returncode}: {self.process.stderr}"
+            )
             return self.probe("/readyz") == 200
 
         until(ready, limit, "/readyz of the gateway is 200")
@@ -108,17 +119,21 @@ class Gateway:
         return self.admin("/metrics")[1]
 
     def stop(self) -> float:
-        """SIGTERM; asserts that it ends in time, with exit code 0 and nothing alarming said. Returns the seconds it took."""
+        """SIGTERM; asserts an end in time with exit code 0 and nothing alarming said. Returns the seconds it took."""
         started = time.monotonic()
         if self.process is None:
             return 0.0
-        assert self.process.running, f"the gateway ended early with {self.process.child.returncode}: {self.process.stderr}"
+        assert self.process.running, (
+            f"the gateway ended early with {self.process.child.returncode}: {self.process.stderr}"
+        )
         self.process.signal(signal.SIGTERM)
         try:
             code = self.process.child.wait(STOP_LIMIT)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            raise AssertionError(f"the gateway was still there {STOP_LIMIT} s after SIGTERM: {self.process.stderr}") from None
+            raise AssertionError(
+                f"the gateway was still there {STOP_LIMIT} s after SIGTERM: {self.process.stderr}"
+            ) from None
         took = time.monotonic() - started
         process, self.process = self.process, None
         for report in SANITIZER_REPORTS:

@@ -68,7 +68,9 @@ class Load:
 
     def between(self, start: float, end: float = float("inf")) -> list[Sample]:
         """Calls that were sent in this stretch, in the order in which they were sent."""
-        return sorted((sample for sample in list(self.samples) if start <= sample.sent < end), key=lambda sample: sample.sent)
+        return sorted(
+            (sample for sample in list(self.samples) if start <= sample.sent < end), key=lambda sample: sample.sent
+        )
 
     async def _run(self) -> None:
         running: set[asyncio.Task] = set()

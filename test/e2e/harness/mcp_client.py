@@ -64,7 +64,10 @@ def messages_of(media_type: str, body: bytes) -> list[dict]:
         return []
     if media_type == "text/event-stream":
         events = body.decode().replace("\r\n", "\n").split("\n\n")
-        data = ["\n".join(line[5:].lstrip(" ") for line in event.split("\n") if line.startswith("data:")) for event in events]
+        data = [
+            "\n".join(line[5:].lstrip(" ") for line in event.split("\n") if line.startswith("data:"))
+            for event in events
+        ]
         return [json.loads(text) for text in data if text]
     if media_type == "application/json":
         parsed = json.loads(body)
@@ -104,7 +107,9 @@ class McpClient:
     def send(self, verb: str, body: bytes | None = None, headers: dict | None = None) -> Reply:
         """One exchange; a header given as None is left out."""
         fields = {**self.headers(), **(headers or {})}
-        self.connection.request(verb, self.path, body, {name: value for name, value in fields.items() if value is not None})
+        self.connection.request(
+            verb, self.path, body, {name: value for name, value in fields.items() if value is not None}
+        )
         response = self.connection.getresponse()
         names = {name.lower(): value for name, value in response.getheaders()}
         reply = Reply(response.status, names, response.read())

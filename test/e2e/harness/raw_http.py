@@ -95,7 +95,9 @@ class RawConnection:
         return False
 
 
-def post(body: bytes, headers: dict[str, str | None] | None = None, path: str = "/mcp", host: str = "127.0.0.1") -> bytes:
+def post(
+    body: bytes, headers: dict[str, str | None] | None = None, path: str = "/mcp", host: str = "127.0.0.1"
+) -> bytes:
     """A well-formed POST as an MCP client sends it. A header given as None is left out."""
     fields = {
         "Host": host,

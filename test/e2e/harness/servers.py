@@ -17,7 +17,9 @@ EVERYTHING_STDIO = ["node", str(EVERYTHING), "stdio"]
 class FakeUpstream:
     """A handle on test/support/fake_upstream.py."""
 
-    def __init__(self, folder: Path, name: str = "fake", script: dict | None = None, tls: tuple | None = None, port: int = 0):
+    def __init__(
+        self, folder: Path, name: str = "fake", script: dict | None = None, tls: tuple | None = None, port: int = 0
+    ):
         self.folder = folder
         self.name = name
         self.script = script or {}
@@ -26,7 +28,14 @@ class FakeUpstream:
         self.process: Process | None = None
 
     def start(self) -> "FakeUpstream":
-        command = [sys.executable, SUPPORT / "fake_upstream.py", "--port", self.port, "--script", json.dumps(self.script)]
+        command = [
+            sys.executable,
+            SUPPORT / "fake_upstream.py",
+            "--port",
+            self.port,
+            "--script",
+            json.dumps(self.script),
+        ]
         if self.tls:
             command += ["--cert", self.tls[0], "--key", self.tls[1]]
         (self.folder / f"{self.name}.stdout").unlink(missing_ok=True)
