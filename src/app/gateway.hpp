@@ -1,12 +1,12 @@
 // A whole gateway in one object: everything wired together, its threads, its start and its end.
 #pragma once
 
+#include "base/result.hpp"
+#include "config/gateway.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <string>
-
-#include "base/result.hpp"
-#include "config/gateway.hpp"
 
 namespace switchgear::observe {
 class log;

@@ -1,0 +1,280 @@
+#include "app/gateway.hpp"
+
+#include "app/listings.hpp"
+#include "async/worker.hpp"
+#include "call/service.hpp"
+#include "cascade/answer_cache.hpp"
+#include "console/admin.hpp"
+#include "listen/server.hpp"
+#include "observe/log.hpp"
+#include "observe/metrics.hpp"
+#include "peers/flusher.hpp"
+#include "peers/memory_board.hpp"
+#include "protocol/results.hpp"
+#include "upstream/http_upstream.hpp"
+#include "upstream/stdio_upstream.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <atomic>
+#include <functional>
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace switchgear::app {
+
+namespace asio = boost::asio;
+
+namespace {
+
+std::uint64_t fresh_seed() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | device();
+}
+
+unsigned data_threads(const config::gateway& settings) {
+  if (settings.threads != 0) return settings.threads;
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+// The order of the members is the order of dependence: what stands above outlives what stands below.
+class gateway::wiring {
+ public:
+  wiring(config::gateway settings, observe::log& log)
+      : settings_(std::move(settings)),
+        log_(log),
+        workers_(make_workers(data_threads(settings_))),
+        metrics_(static_cast<unsigned>(workers_.size()), &log_),
+        board_(&async::worker::now, fresh_seed()),
+        breakers_(control(), board_, metrics_, static_cast<unsigned>(workers_.size())),
+        answers_({settings_.cache.memory, settings_.cache.entry}),
+        listings_({settings_, breakers_, metrics_, log_},
+                  [this](std::shared_ptr<const call::directory> fresh) { use(std::move(fresh)); }) {}
+
+  ~wiring() { stop(); }
+
+  /// Empty, or why the gateway cannot start.
+  std::string start();
+  void stop();
+
+  bool ready() const { return listings_.all_tried() && !stopping_.load(std::memory_order_relaxed); }
+
+  std::uint16_t mcp_port() const { return server_->port(); }
+  std::uint16_t admin_port() const { return admin_->port(); }
+
+ private:
+  struct tool_server {
+    std::unique_ptr<port::upstream> upstream;
+    std::function<void()> start;
+    std::function<asio::awaitable<void>()> stop;
+  };
+
+  static std::vector<std::unique_ptr<async::worker>> make_workers(unsigned data_threads) {
+    std::vector<std::unique_ptr<async::worker>> workers;
+    for (unsigned i = 0; i <= data_threads; ++i) workers.push_back(std::make_unique<async::worker>(i));
+    return workers;
+  }
+
+  async::worker& control() { return *workers_.back(); }
+  std::vector<async::worker*> all_workers();
+  std::vector<async::worker*> data_workers();
+
+  void make_upstreams();
+  tool_server make_upstream(unsigned index, const port::upstream_settings& link);
+  std::string open_addresses();
+  console::admin_sources sources();
+  void use(std::shared_ptr<const call::directory> fresh);
+  asio::awaitable<void> shut_down();
+
+  const config::gateway settings_;
+  observe::log& log_;
+  std::vector<std::unique_ptr<async::worker>> workers_;
+  observe::metrics metrics_;
+  peers::memory_board board_;
+  peers::flusher breakers_;
+  cascade::answer_cache answers_;
+  listings listings_;
+  std::vector<tool_server> upstreams_;
+  std::vector<std::unique_ptr<call::service>> services_;
+  std::unique_ptr<listen::server> server_;
+  std::unique_ptr<console::admin> admin_;
+  std::vector<asio::executor_work_guard<asio::io_context::executor_type>> guards_;
+  std::vector<std::thread> threads_;
+  std::atomic<bool> stopping_{false};
+};
+
+std::vector<async::worker*> gateway::wiring::all_workers() {
+  std::vector<async::worker*> all;
+  for (auto& one : workers_) all.push_back(one.get());
+  return all;
+}
+
+std::vector<async::worker*> gateway::wiring::data_workers() {
+  std::vector<async::worker*> data = all_workers();
+  data.pop_back();
+  return data;
+}
+
+gateway::wiring::tool_server gateway::wiring::make_upstream(unsigned index, const port::upstream_settings& link) {
+  tool_server made;
+  const auto hold = [&](auto upstream) {
+    auto* raw = upstream.get();
+    made.start = [raw] { raw->start(); };
+    made.stop = [raw] { return raw->stop(); };
+    made.upstream = std::move(upstream);
+  };
+  if (link.is_stdio) {
+    hold(std::make_unique<upstream::stdio_upstream>(control(), index, link, listings_, fresh_seed()));
+  } else {
+    hold(std::make_unique<upstream::http_upstream>(all_workers(), index, link, listings_, fresh_seed()));
+  }
+  return made;
+}
+
+void gateway::wiring::make_upstreams() {
+  std::vector<port::upstream*> all;
+  for (unsigned i = 0; i < settings_.upstreams.size(); ++i) {
+    upstreams_.push_back(make_upstream(i, settings_.upstreams[i].link));
+    all.push_back(upstreams_.back().upstream.get());
+  }
+  listings_.begin(std::move(all));
+}
+
+console::admin_sources gateway::wiring::sources() {
+  console::admin_sources from;
+  from.metrics = [this] { return metrics_.expose(&breakers_); };
+  from.ready = [this] {
+    if (ready()) return console::readiness{true, {}};
+    return console::readiness{false, stopping_.load() ? "shutting down" : "the upstreams are being tried"};
+  };
+  from.upstreams = [this] {
+    std::vector<console::upstream_row> rows;
+    for (unsigned i = 0; i < upstreams_.size(); ++i) {
+      rows.push_back({settings_.upstreams[i].link.alias, upstreams_[i].upstream->status(), listings_.tools_of(i)});
+    }
+    return rows;
+  };
+  from.breakers = &breakers_;
+  return from;
+}
+
+std::string gateway::wiring::open_addresses() {
+  const auto where = [](const std::string& address, std::uint16_t port) {
+    const bool v6 = address.find(':') != std::string::npos;
+    return (v6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
+  };
+  if (const error_code failed = server_->listen()) {
+    return "cannot listen on " + where(settings_.listen.address, settings_.listen.port) + ": " + failed.message();
+  }
+  auto admin = console::admin::listen(
+      control(), {settings_.admin.address, settings_.admin.port, settings_.listen.allowed_hosts}, sources());
+  if (!admin) {
+    return "cannot listen on " + where(settings_.admin.address, settings_.admin.port) +
+           " (admin): " + admin.error().message();
+  }
+  admin_ = std::move(*admin);
+  return {};
+}
+
+std::string gateway::wiring::start() {
+  try {
+    make_upstreams();
+  } catch (const std::exception& problem) {
+    return std::string("cannot set up the upstreams: ") + problem.what();
+  }
+  call::directory::sources none;
+  none.catalogue = std::make_shared<const route::catalogue>();
+  none.breakers = &breakers_;
+  none.recorder = &metrics_;
+  const std::shared_ptr<const call::directory> empty = call::directory::build(std::move(none));
+  std::vector<port::call_handler*> handlers;
+  for (std::size_t i = 0; i + 1 < workers_.size(); ++i) {
+    services_.push_back(std::make_unique<call::service>(empty, breakers_, metrics_, answers_));
+    handlers.push_back(services_.back().get());
+  }
+  server_ = std::make_unique<listen::server>(data_workers(), settings_.listen, std::move(handlers), metrics_);
+  if (std::string problem = open_addresses(); !problem.empty()) return problem;
+
+  breakers_.start();
+  for (tool_server& one : upstreams_) asio::post(control().io, one.start);
+  for (auto& one : workers_) {
+    guards_.push_back(asio::make_work_guard(one->io));
+    threads_.emplace_back([&io = one->io] { io.run(); });
+  }
+  return {};
+}
+
+void gateway::wiring::use(std::shared_ptr<const call::directory> fresh) {
+  auto text = std::make_shared<const std::string>(protocol::tools_list_result(fresh->catalogue().definitions()));
+  for (std::size_t i = 0; i < services_.size(); ++i) {
+    asio::post(workers_[i]->io, [service = services_[i].get(), fresh] { service->use(fresh); });
+  }
+  server_->use_tools(std::move(text));
+}
+
+asio::awaitable<void> gateway::wiring::shut_down() {
+  co_await server_->drain(control());
+  // Side by side: each may take seconds to end a stubborn child.
+  std::vector<std::future<void>> ending;
+  auto left = std::make_shared<std::size_t>(upstreams_.size());
+  auto ended = std::make_shared<asio::steady_timer>(control().io, std::chrono::seconds(8));
+  for (tool_server& one : upstreams_) {
+    asio::co_spawn(control().io, one.stop(), [left, ended](std::exception_ptr) {
+      if (--*left == 0) ended->cancel();
+    });
+  }
+  if (*left != 0) {
+    error_code ignored;
+    co_await ended->async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  }
+  admin_->stop();
+}
+
+void gateway::wiring::stop() {
+  if (stopping_.exchange(true)) return;
+  if (!threads_.empty()) {
+    asio::co_spawn(control().io, shut_down(), asio::use_future).wait();
+    breakers_.stop();
+    guards_.clear();
+    for (auto& one : workers_) one->io.stop();
+    for (std::thread& one : threads_) one.join();
+    threads_.clear();
+  }
+  // Before anything that a suspended coroutine may refer to goes away.
+  for (auto& one : workers_) one->io.abandon();
+}
+
+gateway::gateway(std::unique_ptr<wiring> parts) : wiring_(std::move(parts)) {}
+gateway::~gateway() = default;
+
+boost::system::result<std::unique_ptr<gateway>, std::string> gateway::start(config::gateway settings,
+                                                                            observe::log& log) {
+  auto parts = std::make_unique<wiring>(std::move(settings), log);
+  if (std::string problem = parts->start(); !problem.empty()) return problem;
+  return std::unique_ptr<gateway>(new gateway(std::move(parts)));
+}
+
+std::uint16_t gateway::mcp_port() const {
+  return wiring_->mcp_port();
+}
+std::uint16_t gateway::admin_port() const {
+  return wiring_->admin_port();
+}
+bool gateway::ready() const {
+  return wiring_->ready();
+}
+void gateway::stop() {
+  wiring_->stop();
+}
+
+}  // namespace switchgear::app
