@@ -6,6 +6,7 @@
 #include "port/policy.hpp"
 #include "port/recorder.hpp"
 #include "port/upstream.hpp"
+#include "protocol/canonical.hpp"
 #include "protocol/schema.hpp"
 #include "route/catalogue.hpp"
 
@@ -40,10 +41,15 @@ struct tool {
 
   bool read_only = false;   ///< its answers may be stored; the operator's word, else the server's hint
   bool repeatable = false;  ///< read-only or idempotent: a second call does no harm
-  bool uses_cache = false;
+  bool uses_cache = false;  ///< its answers are worth storing: read_only, and a step that looks for them
 
   std::vector<prepared_step> steps;       ///< one for each of policy.fallback.steps
   std::vector<const tool*> alternatives;  ///< tools of other upstreams that have the same name there
+  protocol::digest fingerprint;           ///< of its definition, when uses_cache: other definition, other answers
+
+  /// Whether an answer with this structuredContent (JSON; empty: none) is one that a client of the tool can take. False
+  /// too when the outputSchema could not be compiled. `why` as in protocol::schema::accepts.
+  bool accepts(std::string_view structured, std::string* why = nullptr) const;
 };
 
 class directory {
@@ -72,6 +78,7 @@ class directory {
  private:
   explicit directory(std::shared_ptr<const route::catalogue> catalogue) : catalogue_(std::move(catalogue)) {}
   void add(const route::entry& entry, const sources& from);
+  void link_alternatives();
   void prepare_steps(tool& owner);
   void prepare(tool& owner, const cascade::tool_step& step, prepared_step& out);
   void prepare(tool& owner, const cascade::fixed_step& step, prepared_step& out);

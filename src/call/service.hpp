@@ -27,6 +27,8 @@ class service final : public port::call_handler {
                                     port::notification_sink* client, port::answer& out) override;
 
  private:
+  friend class course;
+
   std::shared_ptr<const directory> directory_;
   port::breakers& breakers_;
   port::recorder& recorder_;

@@ -5,23 +5,28 @@
 namespace switchgear::cascade {
 
 std::string_view name(ending how) {
-  constexpr std::string_view names[] = {"answered", "refused", "unreachable", "throttled", "failed",
-                                        "timeout",  "denied",  "cancelled",   "hit",       "miss",
-                                        "unfit",    "no_time", "unsafe",      "repeated"};
+  constexpr std::string_view names[] = {"answered", "refused",     "unreachable", "throttled", "failed",
+                                        "timeout",  "denied",      "cancelled",   "hit",       "miss",
+                                        "unfit",    "no_argument", "no_time",     "unsafe",    "repeated"};
+  static_assert(std::size(names) == static_cast<unsigned>(ending::repeated) + 1);
   return names[static_cast<unsigned>(how)];
 }
 
 action machine::on(const event& ended, time_point now) {
   using verb = action::verb;
   acted_ = acted_ || ended.acted;
+  // An upstream that throttles or denies has said that it did nothing.
+  const bool untold = ended.how == ending::failed || ended.how == ending::timed_out || ended.how == ending::cancelled;
+  outcome_unknown_ = outcome_unknown_ || (ended.acted && untold);
   if (!primary_done_) {
     primary_done_ = true;
     note("primary", ended.how);
     if (ended.how == ending::answered) return {verb::pass_on};
     reason_ = ended.reason;
-    presentable_ = ended.presentable;
-    if (ended.how == ending::denied) return {presentable_ ? verb::pass_on : verb::fail};
     if (ended.how == ending::cancelled) return {verb::fail};
+    // Without steps the caller gets what a direct call would have brought.
+    const bool final = ended.how == ending::denied || plan_.steps.empty();
+    if (final) return {ended.presentable ? verb::pass_on : verb::fail};
     return next_step(now);
   }
   note(name(plan_.steps[current_]), ended.how);
@@ -49,8 +54,7 @@ action machine::next_step(time_point now) {
     }
     note(name(candidate), skipped);
   }
-  if (presentable_) return {action::verb::pass_on};
-  exhausted_ = !plan_.steps.empty();
+  exhausted_ = true;
   return {action::verb::fail};
 }
 

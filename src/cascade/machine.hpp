@@ -1,8 +1,10 @@
 // The cascade of one call as a machine: say how the last action ended, get the next one.
 //
-//   primary answered, denied, or the client gone --------------------------> pass_on / fail
-//   primary refused, unreachable, throttled, failed, timed out --> step --> step ... --> stand_in
-//                                                                  none left ---------> fail (pass_on)
+//   primary answered ---------------------------------------------------> pass_on
+//   primary refused, unreachable, throttled, failed, timed out
+//                              --> step --> step ... one has an answer --> stand_in
+//                                                    none has ----------> fail, or pass_on an error it brought
+//   denied, cancelled --------------------------------------------------> the same, without a step
 #pragma once
 
 #include "base/time.hpp"
@@ -28,12 +30,13 @@ enum class ending : std::uint8_t {
   denied,       ///< it rejected the credential: nothing may stand in for a caller who may not
   cancelled,    ///< the client or we ourselves gave the call up
   // of a step
-  hit,       ///< the step has an answer
-  miss,      ///< it has none
-  unfit,     ///< it has one that would break the tool's outputSchema
-  no_time,   ///< not started: too little of the deadline is left
-  unsafe,    ///< not started: the call may already have taken effect
-  repeated,  ///< not started: the same target was tried before
+  hit,          ///< the step has an answer
+  miss,         ///< it has none
+  unfit,        ///< it has one that would break the tool's outputSchema
+  no_argument,  ///< not started: the call lacks an argument that it needs
+  no_time,      ///< not started: too little of the deadline is left
+  unsafe,       ///< not started: the call may already have taken effect
+  repeated,     ///< not started: the same target was tried before
 };
 
 std::string_view name(ending how);
@@ -44,7 +47,7 @@ struct event {
   cascade::reason reason = cascade::reason::none;
   /// The request may have reached an upstream whose tool is neither read-only nor idempotent.
   bool acted = false;
-  /// The primary brought a JSON-RPC error, to be passed on if nothing stands in for it.
+  /// The primary brought a JSON-RPC error, to be passed on when there is no step at all.
   bool presentable = false;
 };
 
@@ -98,7 +101,7 @@ class machine {
   /// The same, or `exhausted` when the call failed though there were steps.
   cascade::reason reason() const { return exhausted_ ? cascade::reason::exhausted : reason_; }
   /// Some upstream may have carried out the call, and it is not known whether it did.
-  bool outcome_unknown() const { return acted_; }
+  bool outcome_unknown() const { return outcome_unknown_; }
 
  private:
   action next_step(time_point now);
@@ -112,7 +115,7 @@ class machine {
   std::size_t current_ = 0;  // the step in hand once the primary is done
   bool primary_done_ = false;
   bool acted_ = false;
-  bool presentable_ = false;
+  bool outcome_unknown_ = false;
   bool exhausted_ = false;
   cascade::reason reason_ = cascade::reason::none;
 };

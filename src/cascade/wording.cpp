@@ -72,6 +72,8 @@ std::string_view outcome(ending how) {
       return "no answer stored";
     case ending::unfit:
       return "its answer does not fit";
+    case ending::no_argument:
+      return "the call lacks an argument that it needs";
     case ending::no_time:
       return "no time left";
     case ending::unsafe:
@@ -151,6 +153,7 @@ std::string note(std::string_view tool, const marker& what) {
       break;
   }
   out.append(", since ").append(tool).append(" is not answering (").append(name(what.reason)).append(")");
+  if (what.outcome_unknown) out += "; it is not known whether the call took effect";
   if (what.retry_after) out += "; it may be back in " + readable(*what.retry_after);
   return out + ".]";
 }

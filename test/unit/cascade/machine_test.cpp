@@ -188,13 +188,33 @@ TEST(a_cancelled_call, ends_whereever_it_is) {
   EXPECT_EQ(late.on({ending::cancelled}, start).what, verb::fail);
 }
 
-TEST(an_error_that_the_primary_brought, is_passed_on_when_nothing_stands_in) {
+TEST(an_error_that_the_primary_brought, is_passed_on_when_there_are_no_steps) {
+  const plan none;
+  machine cascade(none, "main", deadline);
+
+  EXPECT_EQ(cascade.on({ending::failed, reason::upstream_error, false, true}, start).what, verb::pass_on);
+}
+
+// RC-070: the end is one error that lists the hops.
+TEST(an_error_that_the_primary_brought, is_told_with_the_steps_when_none_of_them_helped) {
   const plan steps{{cache_step{}}};
   machine cascade(steps, "main", deadline);
 
   cascade.on({ending::failed, reason::upstream_error, false, true}, start);
 
-  EXPECT_EQ(cascade.on({ending::miss}, start).what, verb::pass_on);
+  EXPECT_EQ(cascade.on({ending::miss}, start).what, verb::fail);
+  EXPECT_EQ(cascade.reason(), reason::exhausted);
+}
+
+TEST(an_upstream_that_throttles, leaves_no_doubt_about_the_outcome_but_no_other_tool_runs) {
+  const plan steps = everything();
+  machine cascade(steps, "main", deadline);
+
+  cascade.on({ending::throttled, reason::throttled, true}, start);
+  cascade.on({ending::miss}, start);
+
+  EXPECT_FALSE(cascade.outcome_unknown());
+  EXPECT_EQ(written(cascade.steps()), (words{"primary:throttled", "cache:miss", "tool:unsafe"}));
 }
 
 TEST(an_error_that_the_primary_brought, is_replaced_by_a_stand_in) {

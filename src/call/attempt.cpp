@@ -1,0 +1,107 @@
+#include "call/attempt.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace switchgear::call {
+namespace {
+
+// Ends a part when the whole ends. A probe must be settled while its lease runs, so an attempt may have to end earlier
+// than its call; with an interrupt of its own it leaves the call's untouched, and the cascade can go on.
+class chain {
+ public:
+  chain(async::interrupt& whole, async::interrupt& part)
+      : whole_(whole), part_(part), guard_(whole, &chain::pass_on, this) {}
+
+ private:
+  static void pass_on(void* self) {
+    auto& link = *static_cast<chain*>(self);
+    link.part_.raise(link.whole_.why());
+  }
+
+  async::interrupt& whole_;
+  async::interrupt& part_;
+  async::interrupt::guard guard_;
+};
+
+struct running_call {
+  breaker::permit permit;
+  port::breakers& breakers;
+
+  void kick() const {
+    breakers.kick(permit.tool());
+    breakers.kick(permit.server());
+  }
+  // A call counts as slow when it passes the limit: users who give up waiting must not hide how slow a tool is.
+  static void passed_limit(void* self) {
+    auto& call = *static_cast<running_call*>(self);
+    if (call.permit.mark_slow()) call.kick();
+  }
+  void settle(const meaning& what, duration took) {
+    if (permit.settle(what.tool, what.server, took)) kick();
+  }
+};
+
+bool over(duration took, duration limit) {
+  return limit > duration::zero() && took > limit;
+}
+
+meaning interrupted(const async::interrupt& whole) {
+  if (whole.why() == async::interrupt::reason::deadline) {
+    return {{}, {}, cascade::ending::timed_out, cascade::reason::timeout};
+  }
+  return {{}, {}, cascade::ending::cancelled, cascade::reason::none};
+}
+
+boost::asio::awaitable<breaker::admission> admit(attempt_context& given) {
+  const tool& target = given.target;
+  breaker::admission asked = breaker::acquire(*target.gate, *target.server_gate, given.on.index, given.started);
+  if (asked || !given.may_wait || asked.refusal().probe_wait <= duration::zero()) co_return asked;
+  const time_point until = std::min(given.started + asked.refusal().probe_wait, given.whole.deadline());
+  co_await given.breakers.probe(given.on, *asked.refusal().gate, until);
+  given.started = async::worker::now();
+  co_return breaker::acquire(*target.gate, *target.server_gate, given.on.index, given.started);
+}
+
+}  // namespace
+
+boost::asio::awaitable<attempt> try_tool(attempt_context given) {
+  const tool& target = given.target;
+  attempt done;
+  breaker::admission admission = co_await admit(given);
+  if (!admission) {
+    done.refused = true;
+    done.refusal = admission.refusal();
+    done.what = {{}, {}, cascade::ending::refused, cascade::reason::open};
+    done.ended = given.started;
+    co_return done;
+  }
+  running_call call{std::move(admission.permit()), given.breakers};
+  if (given.whole.raised()) {
+    call.permit.give_back();
+    done.what = interrupted(given.whole);
+    done.ended = given.started;
+    co_return done;
+  }
+
+  async::interrupt interrupt(given.on.timers);
+  const chain chained(given.whole, interrupt);
+  const duration slow_after = call.permit.slow_after();
+  interrupt.arm(std::min(given.whole.deadline(), call.permit.lease_deadline()),
+                slow_after > duration::zero() ? given.started + slow_after : time_point::max(),
+                &running_call::passed_limit, &call);
+  done.reply = co_await target.upstream->call(given.on, given.outgoing, interrupt, given.sink);
+  done.ended = async::worker::now();
+
+  const bool probe = call.permit.probe() && target.gate->state() == breaker::state::half_open;
+  done.what = classify(done.reply, target.policy, probe);
+  done.took = done.ended - given.started;
+  const duration server_limit = target.server_gate->slow_after();
+  done.slow = over(done.took, slow_after);
+  done.what.tool.slow = slow_after > duration::zero() && (done.what.tool.slow || done.slow);
+  done.what.server.slow = server_limit > duration::zero() && (done.what.server.slow || over(done.took, server_limit));
+  call.settle(done.what, done.took);
+  co_return done;
+}
+
+}  // namespace switchgear::call

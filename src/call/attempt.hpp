@@ -1,0 +1,45 @@
+// One try of one tool: permit, call, classify, settle. The primary and every tool step go through here.
+#pragma once
+
+#include "async/interrupt.hpp"
+#include "async/worker.hpp"
+#include "breaker/permit.hpp"
+#include "call/classify.hpp"
+#include "call/directory.hpp"
+#include "port/breakers.hpp"
+#include "port/upstream.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+namespace switchgear::call {
+
+/// How it went.
+struct attempt {
+  meaning what;
+  bool refused = false;
+  breaker::refusal refusal;  ///< when refused
+  port::reply reply;         ///< when not
+  bool slow = false;         ///< over the tool's p99 limit
+  duration took{};           ///< of the upstream's part, without the wait for a probe's place
+  time_point ended{};
+
+  /// A byte may have reached an upstream whose tool is neither read-only nor idempotent.
+  bool acted(const tool& tried) const { return reply.sent && !tried.repeatable; }
+};
+
+/// What it takes. All of it outlives the attempt.
+struct attempt_context {
+  async::worker& on;
+  port::breakers& breakers;
+  async::interrupt& whole;  ///< of the whole call: its deadline holds for this attempt too
+  const tool& target;
+  port::outgoing_call outgoing;
+  port::notification_sink* sink = nullptr;
+  time_point started{};
+  bool may_wait = false;  ///< for a probe's place, when the breaker says that it is worth it
+};
+
+/// The permit is settled exactly once on every way out, exceptions and destruction included.
+boost::asio::awaitable<attempt> try_tool(attempt_context given);
+
+}  // namespace switchgear::call

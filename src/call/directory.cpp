@@ -1,0 +1,133 @@
+#include "call/directory.hpp"
+
+#include "cascade/stand_in.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <unordered_map>
+#include <variant>
+
+namespace switchgear::call {
+namespace {
+
+constexpr std::size_t most_alternatives = 3;
+
+bool stands_in_with_other_content(const cascade::plan& plan) {
+  return std::ranges::any_of(plan.steps,
+                             [](const auto& step) { return !std::holds_alternative<cascade::cache_step>(step); });
+}
+
+bool is_object(std::string_view json) {
+  error_code error;
+  const auto parsed = boost::json::parse(json, error);
+  return !error && parsed.is_object();
+}
+
+}  // namespace
+
+std::shared_ptr<const directory> directory::build(sources from) {
+  std::shared_ptr<directory> made(new directory(from.catalogue));
+  made->tools_.reserve(from.catalogue->size());  // steps and alternatives point into it
+  for (const route::entry& entry : from.catalogue->entries()) made->add(entry, from);
+  made->link_alternatives();
+  for (tool& one : made->tools_) made->prepare_steps(one);
+  return made;
+}
+
+const tool* directory::find(std::string_view exported_name) const {
+  const route::entry* entry = catalogue_->find(exported_name);
+  return entry != nullptr ? &tools_[static_cast<std::size_t>(entry - catalogue_->entries().data())] : nullptr;
+}
+
+void directory::add(const route::entry& entry, const sources& from) {
+  tool& made = tools_.emplace_back();
+  made.entry = &entry;
+  made.upstream = from.upstreams.at(entry.upstream);
+  made.policy = from.policy_for(entry.name);
+  made.gate = &from.breakers->tool(entry.name, made.policy.breaker);
+  made.server_gate = &from.breakers->server(entry.alias, from.server_breaker(entry.alias));
+  made.slot = from.recorder->tool_slot(entry.name);
+
+  const bool hinted_read_only = entry.hints.read_only.value_or(false);
+  const bool hinted_idempotent = entry.hints.idempotent.value_or(false);
+  made.read_only = made.policy.read_only.value_or(hinted_read_only);
+  made.repeatable = made.policy.read_only.value_or(hinted_read_only || hinted_idempotent);
+  made.uses_cache = made.read_only && made.policy.fallback.uses_cache();
+  if (made.uses_cache) made.fingerprint = protocol::digest_of({entry.alias, entry.original, entry.definition});
+}
+
+void directory::link_alternatives() {
+  std::unordered_map<std::string_view, std::vector<const tool*>> namesakes;
+  for (const tool& one : tools_) namesakes[one.entry->original].push_back(&one);
+  for (tool& one : tools_) {
+    for (const tool* other : namesakes[one.entry->original]) {
+      if (other->entry->upstream == one.entry->upstream || one.alternatives.size() == most_alternatives) continue;
+      one.alternatives.push_back(other);
+    }
+  }
+}
+
+void directory::prepare_steps(tool& owner) {
+  const std::string& name = owner.entry->name;
+  const cascade::plan& plan = owner.policy.fallback;
+  if (!owner.entry->output_schema.empty() && stands_in_with_other_content(plan)) {
+    std::string why;
+    auto compiled = protocol::schema::compile(owner.entry->output_schema, &why);
+    if (compiled) {
+      owner.output = std::move(*compiled);
+    } else {
+      problems_.push_back(name +
+                          ": nothing but its own stored answers can stand in, since its outputSchema cannot be "
+                          "checked: " +
+                          why);
+    }
+  }
+  if (plan.uses_cache() && !owner.read_only) {
+    problems_.push_back(name +
+                        ": its cache step never has an answer, since the tool is not read-only; say read_only: "
+                        "true if it is");
+  }
+  owner.steps.resize(plan.steps.size());
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    if (const auto* tool = std::get_if<cascade::tool_step>(&plan.steps[i])) prepare(owner, *tool, owner.steps[i]);
+    if (const auto* fixed = std::get_if<cascade::fixed_step>(&plan.steps[i])) prepare(owner, *fixed, owner.steps[i]);
+  }
+}
+
+void directory::prepare(tool& owner, const cascade::tool_step& step, prepared_step& out) {
+  out.target = find(step.name);
+  if (out.target == nullptr) {
+    problems_.push_back(owner.entry->name + ": no upstream lists its fallback tool " + step.name);
+  } else if (out.target == &owner) {
+    problems_.push_back(owner.entry->name + ": it cannot be its own fallback");
+  }
+  if (step.arguments.empty()) return;
+  auto compiled = cascade::argument_template::compile(step.arguments);
+  if (compiled) {
+    out.arguments = std::move(*compiled);
+  } else {
+    out.target = nullptr;  // called with other arguments than meant, it could do anything
+    problems_.push_back(owner.entry->name + ": the arguments for " + step.name + ": " + compiled.error().message());
+  }
+}
+
+void directory::prepare(tool& owner, const cascade::fixed_step& step, prepared_step& out) {
+  if (!step.structured.empty() && !is_object(step.structured)) {
+    problems_.push_back(owner.entry->name + ": the structured content of its static answer is not a JSON object");
+    return;
+  }
+  std::string why = "it has no structured content";
+  if (owner.accepts(step.structured, &why)) {
+    out.result = cascade::fixed_result(step);
+  } else {
+    problems_.push_back(owner.entry->name + ": its static answer does not fit its outputSchema: " + why);
+  }
+}
+
+bool tool::accepts(std::string_view structured, std::string* why) const {
+  if (entry->output_schema.empty()) return true;
+  return output != nullptr && !structured.empty() && output->accepts(structured, why);
+}
+
+}  // namespace switchgear::call

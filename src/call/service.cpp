@@ -1,0 +1,266 @@
+#include "call/service.hpp"
+
+#include "call/attempt.hpp"
+#include "call/explain.hpp"
+#include "call/question.hpp"
+#include "call/relay.hpp"
+#include "call/step_request.hpp"
+#include "cascade/stand_in.hpp"
+#include "cascade/wording.hpp"
+#include "protocol/errors.hpp"
+#include "protocol/results.hpp"
+#include "protocol/text.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace switchgear::call {
+namespace {
+
+using cascade::ending;
+using cascade::served_by;
+using verb = cascade::action::verb;
+
+/// A result that may stand in, and what keeps it alive.
+struct found_answer {
+  std::string_view result;
+  served_by who = served_by::none;
+  std::optional<duration> age;
+  std::shared_ptr<const std::string> stored;  // of a cache step
+  buffer body;                                // of a tool step
+};
+
+std::string_view client_id(const port::incoming_call& call) {
+  const std::string_view id = call.seen->id.in(call.text);
+  return id.empty() ? protocol::no_id : id;
+}
+
+void answer_unknown_tool(const port::incoming_call& call, port::answer& out) {
+  constexpr std::size_t longest_echo = 128;
+  const std::string_view name = protocol::head(call.seen->name_text, longest_echo);
+  const std::string text =
+      name.empty() ? "The call names no tool" : "There is no tool " + std::string(name) + " here; see tools/list";
+  out.text = protocol::write_error(client_id(call), protocol::code::invalid_params, text);
+  out.pieces.push_back(out.text);
+}
+
+cascade::event event_of(const attempt& tried, const tool& target) {
+  const bool presentable = tried.reply.has_message && tried.reply.message.error;
+  return {tried.what.how, tried.what.reason, tried.acted(target), presentable};
+}
+
+}  // namespace
+
+/// One call on its way. Lives in the frame of service::call.
+class course {
+ public:
+  course(service& owner, async::worker& on, const port::incoming_call& call, async::interrupt& interrupt,
+         const tool& called, port::answer& out)
+      : service_(owner),
+        on_(on),
+        call_(call),
+        interrupt_(interrupt),
+        called_(called),
+        out_(out),
+        machine_(called.policy.fallback, called.entry->name, interrupt.deadline()) {}
+
+  boost::asio::awaitable<void> run(port::notification_sink* client);
+
+ private:
+  boost::asio::awaitable<cascade::action> call_primary(port::notification_sink* client);
+  boost::asio::awaitable<cascade::event> try_step(std::size_t number);
+  cascade::event look_in_cache(const cascade::cache_step& step);
+  boost::asio::awaitable<cascade::event> call_other_tool(const prepared_step& step);
+  cascade::event take_fixed(const prepared_step& step);
+
+  void pass_on();
+  void stand_in();
+  void fail();
+  void store_answer();
+  void give(std::string result);
+  void record(served_by who, bool is_error);
+  const std::optional<cascade::answer_key>& key();
+  standing now_standing() const;
+
+  service& service_;
+  async::worker& on_;
+  const port::incoming_call& call_;
+  async::interrupt& interrupt_;
+  const tool& called_;
+  port::answer& out_;
+  cascade::machine machine_;
+  attempt primary_;
+  found_answer found_;
+  std::optional<std::optional<cascade::answer_key>> key_;  // made when first needed
+  time_point now_{};
+};
+
+boost::asio::awaitable<void> service::call(async::worker& on, const port::incoming_call& call,
+                                           async::interrupt& interrupt, port::notification_sink* client,
+                                           port::answer& out) {
+  const std::shared_ptr<const directory> known = directory_;
+  const tool* called = known->find(call.seen->name_text);
+  if (called == nullptr) {
+    recorder_.refused(on.index, port::refusal::unknown_tool);
+    answer_unknown_tool(call, out);
+    co_return;
+  }
+  interrupt.arm(call.arrived + called->policy.deadline);
+  co_await course(*this, on, call, interrupt, *called, out).run(client);
+  interrupt.disarm();  // the deadline is the answer's, not that of sending it
+}
+
+boost::asio::awaitable<void> course::run(port::notification_sink* client) {
+  cascade::action next = co_await call_primary(client);
+  while (next.what == verb::try_step) {
+    const cascade::event ended = co_await try_step(next.step);
+    next = machine_.on(ended, now_);
+  }
+  switch (next.what) {
+    case verb::pass_on:
+      pass_on();
+      break;
+    case verb::stand_in:
+      stand_in();
+      break;
+    default:
+      fail();
+      break;
+  }
+}
+
+boost::asio::awaitable<cascade::action> course::call_primary(port::notification_sink* client) {
+  const std::string_view token = call_.seen->progress_token.in(call_.text);
+  std::optional<relay> progress;
+  if (client != nullptr && !token.empty()) progress.emplace(*client, token);
+  attempt_context given{on_,
+                        service_.breakers_,
+                        interrupt_,
+                        called_,
+                        {call_.text, call_.seen, called_.entry->original},
+                        progress ? &*progress : nullptr,
+                        call_.arrived,
+                        true};
+  primary_ = co_await try_tool(given);
+  now_ = primary_.ended;
+  co_return machine_.on(event_of(primary_, called_), now_);
+}
+
+boost::asio::awaitable<cascade::event> course::try_step(std::size_t number) {
+  const cascade::step& step = called_.policy.fallback.steps[number];
+  if (const auto* cache = std::get_if<cascade::cache_step>(&step)) co_return look_in_cache(*cache);
+  const prepared_step& prepared = called_.steps[number];
+  if (std::holds_alternative<cascade::tool_step>(step)) co_return co_await call_other_tool(prepared);
+  co_return take_fixed(prepared);
+}
+
+cascade::event course::look_in_cache(const cascade::cache_step& step) {
+  if (!called_.uses_cache || !key()) return {ending::miss};
+  auto hit = service_.answers_.find(*key(), now_, step.max_age);
+  if (!hit) return {ending::miss};
+  found_.stored = std::move(hit->result);
+  found_.result = *found_.stored;
+  found_.age = hit->age;
+  found_.who = served_by::cache;
+  return {ending::hit};
+}
+
+// Its progress is not relayed: the client may have seen the primary's, and progress must not go back.
+boost::asio::awaitable<cascade::event> course::call_other_tool(const prepared_step& step) {
+  if (step.target == nullptr) co_return cascade::event{ending::unreachable};
+  const std::string_view original = step.target->entry->original;
+  step_request request;
+  port::outgoing_call outgoing{call_.text, call_.seen, original};
+  if (step.arguments) {
+    if (request.build(call_, *step.arguments)) co_return cascade::event{ending::no_argument};
+    outgoing = request.outgoing(original);
+  }
+  attempt_context given{on_, service_.breakers_, interrupt_, *step.target, outgoing, nullptr, now_, false};
+  attempt tried = co_await try_tool(given);
+  now_ = tried.ended;
+  cascade::event ended = event_of(tried, *step.target);
+  if (tried.what.how != ending::answered) co_return ended;
+
+  const protocol::message& message = tried.reply.message;
+  if (!message.result || message.is_error) {
+    ended.how = ending::failed;
+    co_return ended;
+  }
+  found_.body = std::move(tried.reply.body);
+  if (!called_.accepts(message.structured_content.in(found_.body.view()))) {
+    ended.how = ending::unfit;
+    co_return ended;
+  }
+  found_.result = message.result.in(found_.body.view());
+  found_.who = served_by::tool;
+  ended.how = ending::hit;
+  co_return ended;
+}
+
+cascade::event course::take_fixed(const prepared_step& step) {
+  if (step.result.empty()) return {ending::unfit};
+  found_.result = step.result;
+  found_.who = served_by::fixed;
+  return {ending::hit};
+}
+
+/// The primary's bytes, with the client's id in the place of ours.
+void course::pass_on() {
+  const protocol::message& message = primary_.reply.message;
+  if (called_.uses_cache) store_answer();
+  out_.body = std::move(primary_.reply.body);
+  protocol::splice(out_.body.view(), message, {client_id(call_), {}, {}}, out_.pieces);
+  record(served_by::primary, message.is_error);
+}
+
+void course::store_answer() {
+  const protocol::message& message = primary_.reply.message;
+  const std::string_view result = message.result.in(primary_.reply.body.view());
+  const bool good = primary_.what.how == ending::answered && !result.empty();
+  if (!cascade::cacheable({called_.read_only, good, message.is_error, result})) return;
+  if (key()) service_.answers_.store(*key(), result, now_);
+}
+
+void course::stand_in() {
+  cascade::marker marker = mark(now_standing(), found_.who);
+  marker.age = found_.age;
+  const std::string note = called_.policy.note ? cascade::note(called_.entry->name, marker) : std::string();
+  auto result = cascade::marked(found_.result, marker, note);
+  if (!result) return fail();
+  give(std::move(*result));
+  record(found_.who, false);
+}
+
+void course::fail() {
+  const standing how = now_standing();
+  give(cascade::failure_result(explain(how), mark(how, served_by::none)));
+  record(served_by::none, true);
+}
+
+void course::give(std::string result) {
+  out_.degraded = true;
+  out_.text = std::move(result);
+  protocol::write_result(client_id(call_), out_.text, out_.pieces);
+}
+
+void course::record(served_by who, bool is_error) {
+  service_.recorder_.call_finished(on_.index, {.tool = called_.slot,
+                                               .served_by = who,
+                                               .reason = machine_.reason(),
+                                               .is_error = is_error,
+                                               .refused = primary_.refused,
+                                               .slow = primary_.slow,
+                                               .took = now_ - call_.arrived});
+}
+
+const std::optional<cascade::answer_key>& course::key() {
+  if (!key_) key_.emplace(question(called_, call_));
+  return *key_;
+}
+
+standing course::now_standing() const {
+  return {called_, machine_, primary_, now_, interrupt_.why() == async::interrupt::reason::shutdown};
+}
+
+}  // namespace switchgear::call
