@@ -41,7 +41,7 @@ std::string write_error(std::string_view id, std::int64_t code, std::string_view
 /// still be read without doubt, else null.
 std::string write_refusal(std::string_view text, error_code why);
 
-/// The code of that answer: parse_error, invalid_request or invalid_params.
+/// The code of that answer: parse_error, invalid_request, invalid_params or too_large.
 std::int64_t refusal_code(error_code why);
 
 }  // namespace switchgear::protocol

@@ -33,6 +33,7 @@ class line_reader {
 
  private:
   step give(std::string_view line, std::string_view& out);
+  void forget();
 
   std::size_t limit_;
   std::string_view piece_;

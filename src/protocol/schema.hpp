@@ -9,9 +9,14 @@
 
 namespace switchgear::protocol {
 
+struct rule_set;  // schema_rules.hpp, private to this folder
+
 /// Immutable, and safe to use from several threads at once. Reads drafts 7 to 2020-12. Nothing is ever fetched: a
-/// `$ref` outside the text is an error. What the validator does not know (unevaluatedProperties, $dynamicRef, format)
-/// it does not enforce.
+/// `$ref` outside the text is an error. Not enforced: `format` (an annotation since 2019-09), `content*`,
+/// `unevaluated*`, `$dynamicRef`, and a pattern that the regex engine cannot read.
+///
+/// The work of one check is bounded, whatever schema and value: what takes more than about ten milliseconds does not
+/// fit, and `why` says so. Neither recursion nor a regex can exhaust the stack.
 class schema {
  public:
   /// Errors: errc::bad_schema; then `why`, if not null, says what is wrong in one line.
@@ -26,10 +31,9 @@ class schema {
   bool accepts(std::string_view json, std::string* why = nullptr) const;
 
  private:
-  struct compiled;
-  explicit schema(std::unique_ptr<const compiled> rules);
+  explicit schema(std::unique_ptr<const rule_set> rules);
 
-  std::unique_ptr<const compiled> rules_;
+  std::unique_ptr<const rule_set> rules_;
 };
 
 }  // namespace switchgear::protocol

@@ -39,7 +39,10 @@ class sse_reader {
   explicit sse_reader(std::size_t limit) : limit_(limit) {}
 
   /// `piece` must live until next() has said `more`.
-  void feed(std::string_view piece) { piece_ = piece; }
+  void feed(std::string_view piece) {
+    piece_ = piece;
+    next_lf_ = nullptr;
+  }
   step next(sse_event& out);
 
   /// The last `id` field seen, "" if none (RC-023).
@@ -48,23 +51,34 @@ class sse_reader {
   std::optional<std::uint32_t> retry_ms() const { return retry_ms_; }
 
  private:
+  static constexpr std::size_t longest_name = 256;
+
+  // Where the only data line of the event is.
+  enum class place : std::uint8_t { piece, line, home };
+
   bool take_line(std::string_view& line);
   bool take_field(std::string_view line);
   bool take_data(std::string_view value);
-  void keep();
+  bool keep();
+  step fail();
+  void forget_event();
 
   std::size_t limit_;
-  std::string_view piece_;
-  buffer line_;              // the start of a line whose end has not come
-  buffer data_;              // data that could not stay a view
-  std::string_view single_;  // the only data line so far, still where it came
-  bool single_in_line_ = false;
-  bool has_data_ = false;
-  bool line_given_ = false;  // line_ holds a line that has been given out
-  bool skip_lf_ = false;     // the last line ended with CR, an LF may belong to it
+  std::string_view piece_;         // what is left of it
+  const char* next_lf_ = nullptr;  // in piece_, its end if there is none; null: not yet looked for
+  buffer line_;                    // the start of a line whose end came, or will come, in a later piece
+  bool line_done_ = false;         // line_ has been given out
+  bool skip_lf_ = false;           // the last line ended with CR; an LF would belong to it
   bool at_start_ = true;
   bool failed_ = false;
   bool event_given_ = false;
+
+  bool has_data_ = false;
+  std::string_view single_;  // the only data line so far
+  place single_in_ = place::piece;
+  buffer home_;    // where single_ lives once its piece is gone
+  buffer joined_;  // two data lines and more
+
   std::string name_;
   std::string last_id_;
   std::optional<std::uint32_t> retry_ms_;

@@ -17,8 +17,8 @@ inline constexpr std::size_t longest_name = 64;
 
 /// The exported name: 1 to 64 characters of [A-Za-z0-9_-]. It depends on nothing but its arguments, so it is the same
 /// on every replica, after every restart and whatever else is listed (RC-043). A name that fits as it is stays as it
-/// is; one that had to be changed ends in `_` and 8 hex digits of a hash of alias and tool, since the change alone
-/// could make two tools one.
+/// is; one that had to be changed ends in `_` and the first 8 hex digits of SHA-256(alias NUL tool), since the change
+/// alone could make two tools one.
 std::string exported_name(naming how, std::string_view alias, std::string_view tool);
 
 /// Whether each of `name` is a letter, digit, `_` or `-`, and there are 1 to 64 of them.
