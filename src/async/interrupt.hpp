@@ -10,7 +10,7 @@ namespace switchgear::async {
 
 /// One per call, on the call's own thread. Whatever the call waits for registers a way to stop waiting (`stop`), and
 /// the first reason to interrupt uses it. Once interrupted it stays so: a later wait is refused at once.
-class interrupt : public timer_node {
+class interrupt final : public timer_node {
  public:
   enum class reason : std::uint8_t { none, deadline, cancelled, shutdown };
 
