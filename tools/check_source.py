@@ -35,6 +35,7 @@ LIBRARIES = {
     "Boost.Container": r"boost/container\b",
     "Boost.Intrusive": r"boost/intrusive\b",
     "Boost.JSON": r"boost/json\b",
+    "Boost.Regex": r"boost/regex\b",
     "Boost.System": r"boost/system\b",
     "Boost.URL": r"boost/url\b",
     "CLI11": r"CLI/",
@@ -43,7 +44,6 @@ LIBRARIES = {
     "prometheus": r"prometheus/",
     "simdjson": r"simdjson",
     "spdlog": r"spdlog/",
-    "valijson": r"valijson/",
     "yaml-cpp": r"yaml-cpp/",
 }
 
