@@ -26,8 +26,8 @@ struct settings {
   double error_rate = 0.15;                    ///< limit of the share of failures; 1 %..100 %
   duration window = std::chrono::seconds(60);  ///< how far back R1 and R3 look; whole seconds, 10 s..300 s
   std::uint32_t minimum_calls = 20;            ///< R1 and R3 judge no fewer calls; 5..10,000
-  /// How sure R1 and R3 must be that the true share is over the limit: 99.9 %..99.9999999 %. None: the share itself is
-  /// compared with the limit, which trips on bad luck when calls are few.
+  /// How sure R1 and R3 must be, over a whole window, that the true share is over the limit: 99.9 %..99.9999999 %.
+  /// None: the share itself is compared with the limit, which trips on bad luck when calls are few.
   std::optional<double> certainty = 0.9999;
 
   // R2: outage
