@@ -295,7 +295,7 @@ TEST(a_hung_primary, leaves_time_for_what_needs_none) {
 
 // RC-070: one deadline for all steps together, and one error that lists them.
 TEST(a_cascade_that_hangs, ends_at_the_calls_deadline_and_lists_what_was_tried) {
-  gateway gate(reading_tool);
+  gateway gate(reading_tool, reading_tool);
   gate.policy().deadline = 100ms;
   gate.policy().fallback.steps = {tool_step{"backup__query", ""}};
   gate.search.answer(reply_of(fault::bad_status, 502));

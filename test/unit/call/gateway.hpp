@@ -2,6 +2,7 @@
 #pragma once
 
 #include "call/service.hpp"
+#include "cascade/stand_in.hpp"
 #include "support/fake_breakers.hpp"
 #include "support/fake_recorder.hpp"
 #include "support/fake_upstream.hpp"

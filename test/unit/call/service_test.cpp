@@ -100,7 +100,7 @@ TEST(an_open_breaker, answers_at_once_without_calling_and_counts_nothing) {
   EXPECT_EQ(answer.words(),
             "Not called: the tool search__query (server search) keeps failing, so calls to it are stopped (for 13 s "
             "now). Retry in 21 s. You can use instead: backup__query.");
-  EXPECT_EQ(answer.result().at("_meta").at(cascade::marker_key).at("retry_after_ms").as_int64() / 1000, 20);
+  EXPECT_NEAR(answer.result().at("_meta").at(cascade::marker_key).at("retry_after_ms").as_int64(), 21'000, 500);
   EXPECT_EQ(gate.counted("search__query").calls, 0U);
   EXPECT_EQ(gate.counted("server:search").calls, 0U);
   EXPECT_TRUE(gate.recorder.calls[0].refused);
