@@ -60,10 +60,10 @@ struct scratch {
   std::string method, name, version, error;
 };
 
-/// Reads one message. `text` must be followed by buffer::padding readable bytes (base/buffer.hpp).
-/// Errors: errc (protocol/errc.hpp); nothing else of the text is checked, so that a value which we do not read passes
-/// as it is. Duplicate members: refused where we read them, since peers may take the other one. Cost: about 0.1 us for
-/// a small call.
+/// Reads one message. The whole text must be one JSON value in UTF-8; only the escapes of strings that are not read
+/// stay unchecked. No byte outside `text` is read. Errors: errc (protocol/errc.hpp). Duplicate members: refused where
+/// we read them, since peers may take the other one. Works on memory of its thread, which the first call allocates.
+/// Cost: about 0.2 us for a small call, 70 us for a megabyte of text.
 result<message> peek(std::string_view text, scratch& space);
 
 /// The message with id, tool name and progress token replaced by other raw tokens; an empty view leaves that member as
