@@ -10,8 +10,8 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <string_view>
-#include <sys/pidfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -110,6 +110,9 @@ bool is_directory(const std::string& path) {
   return ::stat(path.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode);
 }
 
+// A pidfd. The C library's own function has no declaration that C++ can use before glibc 2.37.
+int open_handle(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
+
 // posix_spawn reports a missing directory and a missing program by the same number.
 std::string spawn_failure(const port::stdio_upstream_settings& settings, int error) {
   if (!settings.directory.empty() && !is_directory(settings.directory)) {
@@ -156,7 +159,7 @@ std::optional<child_process> child_process::start(asio::io_context& io, const po
   }
 
   // Nobody else reaps this child, so its number is still its own here.
-  descriptor handle(::pidfd_open(pid, 0));
+  descriptor handle(open_handle(pid));
   if (handle.number() < 0) {
     why = std::string("no handle for a child: ") + std::strerror(errno);
     ::kill(-pid, SIGKILL);

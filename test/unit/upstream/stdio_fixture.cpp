@@ -169,7 +169,7 @@ asio::awaitable<void> stdio_fixture::make_call(std::string request, std::string 
   const time_point begin = async::worker::now();
   async::interrupt interrupt(data_.timers);
   interrupt.arm(begin + deadline);
-  in_flight_ = &interrupt;
+  in_flight_[tool] = &interrupt;
   progress_list progress;
   const port::outgoing_call outgoing{text.view(), &*seen, tool};
   port::reply reply = co_await upstream_->call(data_, outgoing, interrupt, &progress);
@@ -181,13 +181,14 @@ asio::awaitable<void> stdio_fixture::make_call(std::string request, std::string 
   out.text = first_text(out.body);
   out.detail = reply.detail;
   out.progress = std::move(progress.texts);
-  if (in_flight_ == &interrupt) in_flight_ = nullptr;
+  if (in_flight_[tool] == &interrupt) in_flight_.erase(tool);
   done->set_value(std::move(out));
 }
 
-void stdio_fixture::cancel_call() {
-  asio::post(data_.io, [this] {
-    if (in_flight_ != nullptr) in_flight_->raise(async::interrupt::reason::cancelled);
+void stdio_fixture::cancel_call(std::string tool) {
+  asio::post(data_.io, [this, tool = std::move(tool)] {
+    const auto found = in_flight_.find(tool);
+    if (found != in_flight_.end()) found->second->raise(async::interrupt::reason::cancelled);
   });
 }
 

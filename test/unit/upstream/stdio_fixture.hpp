@@ -12,6 +12,7 @@
 #include <atomic>
 #include <functional>
 #include <future>
+#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -74,8 +75,8 @@ class stdio_fixture : public ::testing::Test {
   called call(std::string tool, std::string arguments = "{}", duration deadline = std::chrono::seconds(10));
   std::future<called> call_text(std::string request, std::string tool, duration deadline);
 
-  /// Interrupts the only call in flight, as a client's cancel does.
-  void cancel_call();
+  /// Interrupts the call in flight of this tool, as a client's cancel does.
+  void cancel_call(std::string tool);
 
   upstream::stdio_upstream& upstream() { return *upstream_; }
   recording_observer observed;
@@ -89,7 +90,7 @@ class stdio_fixture : public ::testing::Test {
   std::unique_ptr<upstream::stdio_upstream> upstream_;
   std::thread data_thread_;
   std::thread control_thread_;
-  async::interrupt* in_flight_ = nullptr;  // the data thread's alone
+  std::map<std::string, async::interrupt*> in_flight_;  // by tool; the data thread's alone
   bool stopped_ = false;
 };
 
