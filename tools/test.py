@@ -90,13 +90,13 @@ def show_end(log: pathlib.Path) -> None:
 
 
 def show_figures(log: pathlib.Path) -> None:
-    """Measured figures are results too: lines that begin with `figure:`, and the `figures` section of pytest."""
-    inside = False
-    for line in log.read_text(errors="replace").splitlines():
+    """Measured figures are results too: what a GoogleTest program prints itself, and the `figures` section of pytest."""
+    inside = "--gtest" in log.open(errors="replace").readline()
+    for line in log.read_text(errors="replace").splitlines()[1:]:
         if rule := re.match(r"=+ (.*?) =+$", line):
             inside = rule.group(1) == "figures"
-        elif inside or line.lstrip().startswith("figure:"):
-            say("    " + line.strip())
+        elif inside and line.strip() and not re.match(r"\[[ =\w-]+\]|Running main|Note: |Repeating|.*\bFAILED TEST", line):
+            say("    " + line.rstrip())
 
 
 def single(name: str, command: list, limit: float, environment: dict[str, str] | None = None) -> tally:
@@ -145,7 +145,8 @@ def google_test(name: str, command: list[str], limit: float, environment: dict[s
     report = LOGS / f"{name}.json"
     report.unlink(missing_ok=True)
     done = run(name, [*command, f"--gtest_output=json:{report}", "--gtest_color=no"], limit, environment)
-    show_figures(done.log)
+    if "sim_" in name:
+        show_figures(done.log)
     count = tally()
     if report.is_file():
         for suite in json.loads(report.read_text())["testsuites"]:
