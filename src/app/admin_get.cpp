@@ -1,5 +1,7 @@
 #include "app/admin_get.hpp"
 
+#include "base/result.hpp"
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/http/error.hpp>

@@ -62,7 +62,10 @@ std::string url_fault(std::string_view text) {
   const std::string scheme = lower(url.scheme());
   if (scheme != "http" && scheme != "https") return "has the scheme \"" + scheme + "\"; http or https is needed";
   if (url.encoded_host().empty()) return "has no host" + std::string(right);
-  if (url.has_port() && (url.port_number() == 0)) return "has no valid port; 1 to 65535 is allowed";
+  if (url.has_port()) {
+    const auto port = parse_count(std::string_view(url.port().data(), url.port().size()));
+    if (!port || *port == 0 || *port > 65535) return "has no valid port; 1 to 65535 is allowed";
+  }
   if (url.has_userinfo()) return "holds credentials; put them into `headers`, as in Authorization: Basic ...";
   if (url.has_fragment()) return "has a fragment (#...), which no server gets to see; remove it";
   return {};

@@ -93,7 +93,9 @@ key<Target> section_key(std::string name, const keys<Inner>& table, Member membe
     };
   };
   made.show = [called = made.name, &table, member](const Target& target) -> std::optional<shown> {
-    return shown{called, {}, show_section(member(target), table)};
+    shown all{called, {}, show_section(member(target), table)};
+    if (all.members.empty()) return std::nullopt;
+    return all;
   };
   return made;
 }

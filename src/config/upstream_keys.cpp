@@ -76,6 +76,12 @@ key<upstream> args_key(std::string meaning) {
   return made;
 }
 
+/// Leaves a key out of the effective values of a child process, for which it would be an error.
+key<upstream> http_only(key<upstream> of) {
+  of.show = [show = of.show](const upstream& from) { return from.link.is_stdio ? std::nullopt : show(from); };
+  return of;
+}
+
 const auto url_of = [](auto& to) -> auto& { return to.link.http.url; };
 const auto headers_of = [](auto& to) -> auto& { return to.link.http.headers; };
 const auto environment_of = [](auto& to) -> auto& { return to.link.stdio.environment; };
@@ -116,9 +122,9 @@ const keys<upstream>& upstream_keys() {
       value_key<upstream>(
           "refresh", a_duration(1s, 24h), [](auto& to) -> auto& { return to.link.refresh; },
           "How often the server is asked for its tools again."),
-      value_key<upstream>(
+      http_only(value_key<upstream>(
           "connections", a_count(1, 65'535), [](auto& to) -> auto& { return to.link.max_connections; },
-          "Most connections to the server, for each thread of the gateway. Only with `url`."),
+          "Most connections to the server, for each thread of the gateway. Only with `url`.")),
       section_key<upstream>(
           "breaker", breaker_keys(), [](auto& to) -> auto& { return to.breaker; },
           "The breaker over the server as a whole; what is not set here is taken from the top-level `breaker`."),

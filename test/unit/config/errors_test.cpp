@@ -1,0 +1,203 @@
+// What is said about a configuration that is wrong, and where.
+#include "config/field.hpp"
+#include "reading.hpp"
+
+#include <gtest/gtest.h>
+
+namespace switchgear::config {
+namespace {
+
+using test::errors_of;
+using test::joined;
+using test::lines;
+using test::read;
+
+std::string only_error(std::string_view text) {
+  const auto all = errors_of(text);
+  return all.size() == 1 ? all.front() : "not one error but:\n" + joined(all);
+}
+
+TEST(an_error, names_file_line_column_key_and_what_would_be_right) {
+  EXPECT_EQ(only_error("drain: 5s\ntools:\n  s__q:\n    deadline: 5\n"),
+            "test.yaml:4:15: tools.s__q.deadline: \"5\" is not a duration; write it as in 250ms, 5s, 10m or 1h");
+}
+
+TEST(an_unknown_key, is_an_error_with_the_name_that_was_meant) {
+  EXPECT_EQ(only_error("brekaer: {}\n"), "test.yaml:1:1: brekaer: unknown key; did you mean `breaker`?");
+  EXPECT_EQ(only_error("breaker: {min_calls: 5}\n").substr(0, 48), "test.yaml:1:11: breaker.min_calls: unknown key; ");
+  EXPECT_EQ(only_error("tools: {x: {falback: []}}\n"),
+            "test.yaml:1:13: tools.x.falback: unknown key; did you mean `fallback`?");
+  EXPECT_NE(only_error("zzzzzzzzz: 1\n").find("known here: listen, admin,"), std::string::npos);
+}
+
+TEST(an_unknown_key, is_what_a_key_of_a_later_version_is) {
+  for (const char* text : {"principals: {}", "tools: {x: {retry: {attempts: 2}}}", "tools: {x: {concurrency: 64}}"}) {
+    EXPECT_NE(only_error(text).find("unknown key"), std::string::npos) << text;
+  }
+}
+
+TEST(a_key_that_stands_twice, is_an_error_that_names_the_first_line) {
+  EXPECT_EQ(only_error("drain: 5s\n\ndrain: 6s\n"), "test.yaml:3:1: drain: stands twice; it is first on line 1");
+}
+
+TEST(every_error, is_reported_at_once_in_the_order_of_the_file) {
+  const auto all = errors_of(
+      "tools:\n  x: {deadline: soon}\nlisten: nowhere\nbreaker: {error_rate: 0.15, window: 5s}\nthreads: many\nfoo: "
+      "1\n");
+  ASSERT_EQ(all.size(), 6u) << joined(all);
+  EXPECT_TRUE(all[0].starts_with("test.yaml:2:17: tools.x.deadline: \"soon\" is not a duration"));
+  EXPECT_TRUE(all[1].starts_with("test.yaml:3:9: listen: \"nowhere\" is not an address to listen on"));
+  EXPECT_TRUE(
+      all[2].starts_with("test.yaml:4:23: breaker.error_rate: \"0.15\" is not a share; write it with a percent sign"));
+  EXPECT_TRUE(all[3].starts_with("test.yaml:4:37: breaker.window: \"5s\" is out of range; 10s to 5m is allowed"));
+  EXPECT_TRUE(all[4].starts_with("test.yaml:5:10: threads: \"many\" is not a whole number"));
+  EXPECT_TRUE(all[5].starts_with("test.yaml:6:1: foo: unknown key"));
+}
+
+TEST(a_file_of_garbage, gives_a_bounded_number_of_errors) {
+  std::string text;
+  for (int i = 0; i < 50'000; ++i) text += "breakre" + std::to_string(i) + ": 1\n";
+  EXPECT_EQ(errors_of(text).size(), findings::most);
+}
+
+TEST(a_value_of_another_kind, is_an_error) {
+  EXPECT_EQ(only_error("- a\n"), "test.yaml:1:1: a mapping of keys is needed, as in `listen: 127.0.0.1:8080`");
+  EXPECT_EQ(only_error("listen: [a]\n"), "test.yaml:1:9: listen: is a list; a single value is needed");
+  EXPECT_EQ(only_error("breaker: 5\n"),
+            "test.yaml:1:10: breaker: is a single value; a mapping is needed, as in {key: value}");
+  EXPECT_EQ(only_error("tools: {x: {fallback: {}}}\n"),
+            "test.yaml:1:23: tools.x.fallback: is a mapping; a list is needed, as in [a, b]");
+  EXPECT_EQ(only_error("tools: {x: {note: yes}}\n"),
+            "test.yaml:1:19: tools.x.note: \"yes\" is not a flag; write true or false");
+  EXPECT_EQ(only_error("names: short\n"), "test.yaml:1:8: names: \"short\" is not known; write prefix or plain");
+}
+
+TEST(a_port, is_in_range) {
+  EXPECT_NE(only_error("listen: 127.0.0.1:70000\n").find("a port up to 65535"), std::string::npos);
+  EXPECT_NE(only_error("admin: 127.0.0.1:8080\n").find("is the same address as `listen`"), std::string::npos);
+}
+
+TEST(a_state_of_a_later_version, is_an_error_that_says_so) {
+  EXPECT_EQ(only_error("state: redis://127.0.0.1/\n"),
+            "test.yaml:1:8: state: sharing breakers through Redis is not supported in this version; write memory");
+  EXPECT_EQ(only_error("state: disk\n"), "test.yaml:1:8: state: \"disk\" is not known; write memory");
+}
+
+TEST(a_url, is_checked) {
+  const auto said = [](const std::string& url) { return only_error("upstreams: {s: {url: \"" + url + "\"}}\n"); };
+  EXPECT_EQ(said("http://h:99999/"), "test.yaml:1:22: upstreams.s.url: has no valid port; 1 to 65535 is allowed");
+  EXPECT_EQ(said("ftp://h/"), "test.yaml:1:22: upstreams.s.url: has the scheme \"ftp\"; http or https is needed");
+  EXPECT_NE(said("127.0.0.1:9001/mcp").find("is not a valid URL"), std::string::npos);
+  EXPECT_NE(said("http://").find("has no host"), std::string::npos);
+  EXPECT_NE(said("http://a b/").find("is not a valid URL"), std::string::npos);
+  EXPECT_NE(said("http://user:pw@h/").find("holds credentials"), std::string::npos);
+  EXPECT_NE(said("http://h/#x").find("has a fragment"), std::string::npos);
+  EXPECT_TRUE(errors_of("upstreams: {s: {url: 'https://[::1]:8443/a?b=c'}}").empty());
+}
+
+TEST(a_header, cannot_break_out_of_its_line) {
+  const auto said = [](const std::string& header) {
+    return only_error("upstreams: {s: {url: 'http://h', headers: {" + header + "}}}\n");
+  };
+  EXPECT_EQ(said("X-A: \"a\\r\\nX-B: b\""),
+            "test.yaml:1:44: upstreams.s.headers.X-A: holds a line end or another control character; a header value is "
+            "one line");
+  EXPECT_NE(said("\"X A\": b").find("is not a header name"), std::string::npos);
+  EXPECT_NE(said("\"X-A\\r\\nX-B\": b").find("is not a header name"), std::string::npos);
+  EXPECT_NE(said("Host: other").find("is written by the gateway itself"), std::string::npos);
+  EXPECT_NE(said("Content-length: 5").find("is written by the gateway itself"), std::string::npos);
+  EXPECT_NE(said("X-A: a, x-a: b").find("stands twice"), std::string::npos);
+  EXPECT_NE(said("X-A: ' a'").find("white space"), std::string::npos);
+}
+
+TEST(a_header, from_a_variable_cannot_break_out_of_its_line_either) {
+  const reading made =
+      read("upstreams: {s: {url: 'http://h', headers: {Authorization: 'Bearer ${T}'}}}", {{"T", "x\n"}});
+  ASSERT_EQ(made.errors.size(), 1u);
+  EXPECT_NE(made.errors[0].what.find("line end"), std::string::npos);
+}
+
+TEST(an_upstream, is_reached_in_exactly_one_way) {
+  EXPECT_EQ(only_error("upstreams: {s: {}}\n"),
+            "test.yaml:1:16: upstreams.s: has neither `url` nor `command`; one of them is needed");
+  EXPECT_NE(only_error("upstreams: {s: {url: 'http://h', command: [a]}}\n").find("not both"), std::string::npos);
+  EXPECT_NE(only_error("upstreams: {s: {url: 'http://h', env: {A: b}}}\n").find("means nothing"), std::string::npos);
+  EXPECT_NE(only_error("upstreams: {s: {command: [a], headers: {A: b}}}\n").find("means nothing"), std::string::npos);
+  EXPECT_NE(only_error("upstreams: {s: {command: []}}\n").find("is empty"), std::string::npos);
+}
+
+TEST(an_alias, follows_its_rule) {
+  for (const char* wrong : {"Search", "1a", "a__b", "a_", "a.b", "\"\"", "abcdefghijklmnopqrstuvwxyz0123456"}) {
+    EXPECT_NE(only_error("upstreams: {" + std::string(wrong) + ": {url: 'http://h'}}\n").find("is not an alias"),
+              std::string::npos)
+        << wrong;
+  }
+  EXPECT_TRUE(errors_of("upstreams: {a-b_c9: {url: 'http://h'}}\n").empty());
+}
+
+TEST(plain_names, need_a_single_upstream) {
+  EXPECT_EQ(only_error("upstreams: {a: {url: 'http://h'}, b: {url: 'http://i'}}\nnames: plain\n"),
+            "test.yaml:2:8: names: plain needs exactly one upstream, and there are 2; write prefix");
+}
+
+TEST(breaker_knobs_that_contradict_each_other, are_reported_at_the_key) {
+  EXPECT_TRUE(only_error("breaker:\n  probes_needed: 2\n  probe_failures_allowed: 2\n").starts_with("test.yaml:"));
+  EXPECT_NE(only_error("breaker:\n  probes_needed: 2\n").find("breaker"), std::string::npos);
+  EXPECT_NE(only_error("breaker: {error_rate: 85%}\n").find("outage_rate"), std::string::npos);
+  // The rule's own value and what it inherits do not go together.
+  EXPECT_TRUE(
+      only_error("tools:\n  x:\n    breaker:\n      cooldown: 6m\n").starts_with("test.yaml:4:7: tools.x.breaker"));
+  EXPECT_TRUE(only_error("upstreams:\n  s: {url: 'http://h', breaker: {cooldown: 6m}}\n").starts_with("test.yaml:2:"));
+}
+
+TEST(a_p99_limit, is_below_the_deadline) {
+  EXPECT_NE(
+      only_error("tools: {x: {deadline: 1s, breaker: {p99: 2s}}}\n").find("tools.x.breaker.p99: the p99 limit of 2s"),
+      std::string::npos);
+  const reading made = read("tools: {x: {deadline: 1s}}\n");
+  EXPECT_TRUE(made.errors.empty());
+  EXPECT_NE(joined(lines(made.warnings)).find("the p99 limit of 1500ms is not below the deadline of 1s"),
+            std::string::npos);
+}
+
+TEST(a_variable, is_replaced_in_any_text) {
+  const reading made = read(
+      "listen: '127.0.0.1:${PORT}'\nupstreams: {s: {url: 'http://${HOST}/', headers: {A: '${X:-none}', B: '$${X}'}}}",
+      {{"PORT", "99"}, {"HOST", "h"}});
+  ASSERT_TRUE(made.gateway) << joined(lines(made.errors));
+  EXPECT_EQ(made.gateway->listen.port, 99);
+  EXPECT_EQ(made.gateway->upstreams[0].link.http.url, "http://h/");
+  EXPECT_EQ(made.gateway->upstreams[0].link.http.headers[0].second, "none");
+  EXPECT_EQ(made.gateway->upstreams[0].link.http.headers[1].second, "${X}");
+}
+
+TEST(a_variable, that_is_not_set_or_badly_written_is_an_error) {
+  EXPECT_EQ(only_error("drain: ${D}\n"),
+            "test.yaml:1:8: drain: the environment variable D is not set; set it, or write ${D:-default}");
+  EXPECT_NE(only_error("drain: \"${D\"\n").find("not closed"), std::string::npos);
+  EXPECT_NE(only_error("drain: \"${a-b}\"\n").find("is not the name of an environment variable"), std::string::npos);
+  EXPECT_NE(only_error("drain: \"${}\"\n").find("is not the name"), std::string::npos);
+}
+
+TEST(a_variable, cannot_smuggle_in_other_variables_or_structure) {
+  const reading made = read("upstreams: {s: {command: [prog, '${A}']}}", {{"A", "${B}, x]"}, {"B", "no"}});
+  ASSERT_TRUE(made.gateway);
+  EXPECT_EQ(made.gateway->upstreams[0].link.stdio.command[1], "${B}, x]");
+}
+
+TEST(a_message, is_one_line_whatever_it_quotes) {
+  const auto all = errors_of("\"a\\nb\": 1\nlisten: \"x\\n\\e[31my\"\n");
+  ASSERT_EQ(all.size(), 2u);
+  for (const std::string& line : all) {
+    EXPECT_EQ(line.find_first_of("\n\r\x1b"), std::string::npos) << line;
+  }
+}
+
+TEST(a_file_that_cannot_be_read, is_an_error) {
+  EXPECT_EQ(lines(read_file("/nowhere/at/all.yaml").errors),
+            std::vector<std::string>{"test.yaml: cannot be read: No such file or directory"});
+  EXPECT_EQ(read_file("/").errors.size(), 1u);
+}
+
+}  // namespace
+}  // namespace switchgear::config
