@@ -5,7 +5,7 @@
 namespace switchgear::upstream {
 
 namespace {
-struct category : boost::system::error_category {
+struct category final : boost::system::error_category {
   const char* name() const noexcept override { return "upstream"; }
   std::string message(int value) const override {
     switch (static_cast<errc>(value)) {
