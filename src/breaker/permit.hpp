@@ -48,6 +48,8 @@ class permit {
   /// A trial call: its result decides. It must be settled by lease_deadline(), so the call's deadline must not be
   /// later.
   bool probe() const { return tool_.place >= 0 || server_.place >= 0; }
+  /// Of the tool's breaker: there an answer with isError shows that the tool works.
+  bool tool_probe() const { return tool_.place >= 0; }
   /// time_point::max() unless probe().
   time_point lease_deadline() const { return std::min(tool_.deadline, server_.deadline); }
 

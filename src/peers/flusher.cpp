@@ -30,6 +30,9 @@ struct flusher::member {
   std::uint64_t revision = 1;
   std::uint64_t told_revision = 0;  // the board has these settings
   std::optional<port::board_entry::command> ordered;
+  std::uint64_t orders = 0;   // given
+  std::uint64_t carried = 0;  // of them: on their way to the board
+  std::uint64_t obeyed = 0;   // of them: in force
   std::string note;
 
   breaker::view view;
@@ -39,7 +42,12 @@ struct flusher::member {
 };
 
 flusher::flusher(async::worker& control, port::board& board, port::recorder& recorder, unsigned stripes)
-    : control_(control), board_(board), recorder_(recorder), stripes_(stripes), timer_(control.io) {}
+    : control_(control),
+      board_(board),
+      recorder_(recorder),
+      stripes_(stripes),
+      timer_(control.io),
+      passed_(control.io) {}
 
 flusher::~flusher() = default;
 
@@ -53,6 +61,7 @@ void flusher::stop() {
   asio::post(control_.io, [this] {
     stopping_ = true;
     timer_.cancel();
+    passed_.cancel();
   });
 }
 
@@ -96,7 +105,8 @@ asio::awaitable<void> flusher::run() {
   time_point last_pass{};
   while (!stopping_) {
     const time_point now = async::worker::now();
-    const time_point due = woken_ ? std::min(next_tick, last_pass + gap) : next_tick;
+    const time_point wanted = woken_ ? last_pass + gap : std::max(hurry_, last_pass + gap);
+    const time_point due = std::min(next_tick, wanted);
     if (now < due) {
       error_code ignored;
       timer_.expires_at(due);
@@ -104,10 +114,12 @@ asio::awaitable<void> flusher::run() {
       continue;
     }
     woken_ = false;
+    hurry_ = time_point::max();
     last_pass = now;
     const bool ticked = now >= next_tick;
     if (ticked) next_tick = now + tick;
     co_await pass(ticked);
+    passed_.cancel();
   }
 }
 
@@ -127,10 +139,7 @@ asio::awaitable<void> flusher::pass(bool all) {
     }
   }
   if (entries.empty()) co_return;
-  passing_ = true;
-  const error_code failed = co_await board_.exchange(entries);
-  passing_ = false;
-  if (failed) co_return;
+  if (co_await board_.exchange(entries)) co_return;
   for (std::size_t i = 0; i < entries.size(); ++i) tell(*members[i], entries[i], sent);
 }
 
@@ -147,6 +156,7 @@ bool flusher::hear(member& from, time_point now, port::board_entry& into) {
   into.settings = &from.settings;
   into.revision = from.revision;
   into.ordered = std::exchange(from.ordered, std::nullopt);
+  if (into.ordered) from.carried = from.orders;
   return true;
 }
 
@@ -159,8 +169,16 @@ void flusher::tell(member& to, const port::board_entry& entry, time_point sent) 
     to.figures = entry.answer.figures;
     to.heard = sent;
     to.latency.observe(to.gate.latency(), to.settings.window, sent);
+    if (entry.ordered) to.obeyed = to.carried;
     const auto found = waiters_.find(&to.gate);
-    if (found != waiters_.end() && to.gate.probe_ready()) waiting = found->second;
+    if (found != waiters_.end()) {
+      if (to.gate.probe_ready()) {
+        waiting = found->second;
+      } else if (to.view.next_lease < refresh) {
+        to.gate.raise();
+        hurry_ = std::min(hurry_, sent + to.view.next_lease);
+      }
+    }
   }
   if (waiting) asio::post(waiting->timer.get_executor(), [waiting] { waiting->timer.cancel(); });
   for (const breaker::transition& change : entry.answer.transitions) record(to, change);
@@ -209,26 +227,25 @@ asio::awaitable<void> flusher::probe(async::worker& on, breaker::gate& gate, tim
 }
 
 asio::awaitable<bool> flusher::admin(port::command what) {
-  breaker::gate* gate = nullptr;
+  member* its = nullptr;
+  std::uint64_t mine = 0;
   {
     const std::lock_guard lock(guard_);
     const auto found = members_.find(what.name);
     if (found == members_.end()) co_return false;
-    member& its = *found->second;
-    its.ordered = port::board_entry::command{what.order, what.hold};
-    its.note = what.actor + ": " + what.reason;
-    gate = &its.gate;
-    gate->raise();
+    its = found->second.get();
+    its->ordered = port::board_entry::command{what.order, what.hold};
+    its->note = what.actor + ": " + what.reason;
+    mine = ++its->orders;
   }
-  // A pass may be under way, with an answer that does not know of the order yet. Exchanges come one at a time.
-  asio::steady_timer pause(control_.io);
-  while (passing_) {
+  kick(its->gate);
+  const time_point limit = async::worker::now() + patience;
+  while (its->obeyed < mine && !stopping_ && async::worker::now() < limit) {
     error_code ignored;
-    pause.expires_after(std::chrono::milliseconds(1));
-    co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    passed_.expires_at(limit);
+    co_await passed_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }
-  co_await pass(false);
-  co_return true;
+  co_return its->obeyed >= mine;
 }
 
 std::vector<port::circuit> flusher::snapshot() const {

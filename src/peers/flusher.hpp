@@ -26,6 +26,7 @@ class flusher : public port::breakers {
   static constexpr duration tick = std::chrono::milliseconds(100);
   static constexpr duration gap = std::chrono::milliseconds(10);  // a storm of failures costs no more than this
   static constexpr duration refresh = std::chrono::seconds(1);    // shown figures are no older
+  static constexpr duration patience = std::chrono::seconds(2);   // an operator's order is given up after this
 
   /// `stripes`: number of workers that make calls, the control worker included.
   flusher(async::worker& control, port::board& board, port::recorder& recorder, unsigned stripes);
@@ -62,9 +63,10 @@ class flusher : public port::breakers {
   unsigned stripes_;
   boost::asio::steady_timer timer_;
   std::atomic<bool> wake_posted_{false};
-  bool woken_ = false;     // control thread
-  bool stopping_ = false;  // control thread
-  bool passing_ = false;   // control thread
+  bool woken_ = false;                    // control thread
+  bool stopping_ = false;                 // control thread
+  time_point hurry_ = time_point::max();  // control thread: a waiting call may get its lease then
+  boost::asio::steady_timer passed_;      // control thread: cancelled after each pass, for those who wait for one
 
   mutable std::mutex guard_;  // members_ and what they hold besides their gates; never across a co_await
   std::map<std::string, std::unique_ptr<member>, std::less<>> members_;  // grows only: gates stay where they are

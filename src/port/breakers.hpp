@@ -65,7 +65,8 @@ class breakers {
   /// All breakers, ordered by name. Any thread; at most a second old.
   virtual std::vector<circuit> snapshot() const = 0;
 
-  /// Carries out an operator's command; in force when it returns. False: no breaker has that name. Control thread.
+  /// Carries out an operator's command; in force when it returns true. False: no breaker has that name, or the board
+  /// did not take it in time. Control thread.
   virtual boost::asio::awaitable<bool> admin(command what) = 0;
 };
 
