@@ -2,6 +2,7 @@
 
 #include "base/version.hpp"
 #include "config/gateway.hpp"
+#include "config/nearest_name.hpp"
 #include "config/values.hpp"
 
 #include <CLI/CLI.hpp>
@@ -44,6 +45,8 @@ class command_line {
         ->check(threads_fault);
 
     auto& demo = add(command::demo, "demo", "show a breaker at work: a failing tool server and traffic are built in");
+    add_endpoint(demo, "--listen", parsed_.listen, "where MCP clients connect, IP:PORT");
+    add_endpoint(demo, "--admin", parsed_.admin, "where the admin API is, IP:PORT");
     demo.add_flag("--once", parsed_.once, "end after the summary; exit 0 only if it went as it should");
 
     auto& check = add(command::check, "check", "say what is wrong with a configuration, or what it comes to");
@@ -54,12 +57,14 @@ class command_line {
   }
 
   arguments parse(int argc, const char* const* argv) {
+    if (argc > 1 && argv[1][0] != '-' && !knows(argv[1])) return no_such_command(argv[1]);
     try {
       top_.parse(argc, argv);
     } catch (const CLI::Success& asked) {
-      return said(asked.get_name() == "CallForVersion" ? std::string(asked.what()) : help_of_the_parsed(), exit_ok);
+      return said(asked.get_name() == "CallForVersion" ? asked.what() + std::string(1, '\n') : help_of_the_parsed(),
+                  exit_ok);
     } catch (const CLI::ParseError& wrong) {
-      return said(wrong.what() + std::string("; `switchgear help` shows what there is"), exit_usage);
+      return wrong_line(wrong.what());
     }
     const CLI::App* chosen = top_.get_subcommands().front();
     if (chosen->get_name() == "help") return help(about_);
@@ -82,26 +87,43 @@ class command_line {
     to.add_option(name, value, meaning)->check(endpoint_fault);
   }
 
+  bool knows(std::string_view name) const {
+    return std::any_of(commands_.begin(), commands_.end(), [&](const auto& each) { return each.first == name; });
+  }
+
   static arguments said(std::string text, int exit_code) {
     arguments made;
     made.text = std::move(text);
-    // One line for an error, however the library laid it out.
-    if (exit_code != exit_ok) std::replace(made.text.begin(), made.text.end(), '\n', ' ');
     made.exit_code = exit_code;
     return made;
   }
 
-  std::string help_of_the_parsed() const {
-    const auto parsed = top_.get_subcommands();
-    return parsed.empty() ? top_.help() : parsed.front()->help();
+  static arguments wrong_line(std::string what) {
+    // One line, however the library laid it out.
+    std::replace(what.begin(), what.end(), '\n', ' ');
+    return said("switchgear: " + what + "; `switchgear help` shows what there is\n", exit_usage);
   }
 
+  arguments no_such_command(const std::string& name) const {
+    std::vector<std::string_view> names;
+    for (const auto& each : commands_) names.push_back(each.first);
+    const std::string_view meant = config::nearest_name(name, names);
+    const std::string hint = meant.empty() ? "" : ", did you mean \"" + std::string(meant) + "\"?";
+    return wrong_line("there is no command \"" + name + '"' + hint);
+  }
+
+  std::string help_of_the_parsed() const {
+    const auto parsed = top_.get_subcommands();
+    return parsed.empty() ? help_of_all() : parsed.front()->help("switchgear");
+  }
+
+  /// App::help speaks of the parsed command, which here is `help` itself.
+  std::string help_of_all() const { return top_.get_formatter()->make_help(&top_, "", CLI::AppFormatMode::Normal); }
+
   arguments help(const std::string& about) const {
-    if (about.empty()) return said(top_.help(), exit_ok);
-    const bool known =
-        std::any_of(commands_.begin(), commands_.end(), [&](const auto& each) { return each.first == about; });
-    if (!known) return said("there is no command \"" + about + "\"; `switchgear help` shows what there is", exit_usage);
-    return said(top_.get_subcommand(about)->help(), exit_ok);
+    if (about.empty()) return said(help_of_all(), exit_ok);
+    if (!knows(about)) return no_such_command(about);
+    return said(top_.get_subcommand(about)->help("switchgear"), exit_ok);
   }
 
   CLI::App top_;
@@ -117,7 +139,7 @@ arguments parse_arguments(int argc, const char* const* argv) {
     return command_line().parse(argc, argv);
   } catch (const std::exception& error) {
     arguments made;
-    made.text = error.what();
+    made.text = std::string("switchgear: ") + error.what() + '\n';
     made.exit_code = exit_usage;
     return made;
   }

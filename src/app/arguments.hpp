@@ -23,14 +23,14 @@ enum class command : std::uint8_t {
 /// A parsed command line. Options that were not given stay empty, so that the configuration file's word holds.
 struct arguments {
   app::command command = app::command::nothing;
-  std::string file;                    ///< serve: may be empty; check: the file to check
-  std::optional<std::string> listen;   ///< serve, demo: HOST:PORT, checked by config::parse_endpoint
-  std::optional<std::string> admin;    ///< serve, demo, status
-  std::optional<std::string> state;    ///< serve
-  std::optional<unsigned> threads;     ///< serve
-  bool once = false;                   ///< demo
+  std::string file;                   ///< serve: may be empty; check: the file to check
+  std::optional<std::string> listen;  ///< serve, demo: IP:PORT, checked by config::parse_endpoint
+  std::optional<std::string> admin;   ///< serve, demo, status
+  std::optional<std::string> state;   ///< serve
+  std::optional<unsigned> threads;    ///< serve
+  bool once = false;                  ///< demo
 
-  std::string text;        ///< with command::nothing: what to print
+  std::string text;         ///< with command::nothing: what to print, line end included
   int exit_code = exit_ok;  ///< with command::nothing: what to exit with; text goes to stderr unless it is exit_ok
 };
 

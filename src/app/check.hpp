@@ -1,10 +1,10 @@
 // `switchgear check FILE`: is the file right, and what does it mean?
 #pragma once
 
+#include "config/read.hpp"
+
 #include <iosfwd>
 #include <string>
-
-#include "config/read.hpp"
 
 namespace switchgear::app {
 

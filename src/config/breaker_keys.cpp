@@ -84,11 +84,12 @@ const keys<breaker::settings>& breaker_keys() {
 }
 
 void check_breaker(const field& at, const breaker::settings& made) {
-  if (const auto bad = breaker::check(made)) {
-    const field place = at.nearest(bad->field);
-    const bool is_there = &place.at() != &at.at();
-    place.fail(is_there ? bad->right : "`" + std::string(bad->field) + "`: " + bad->right);
-  }
+  const auto bad = breaker::check(made);
+  if (!bad) return;
+  const field place = at.nearest(bad->field);
+  const bool is_there = &place.at() != &at.at();
+  const std::string which = is_there ? "" : '`' + std::string(bad->field) + "`, which is not set here, ";
+  place.fail(which + "does not go with the other values; it must be " + bad->right);
 }
 
 }  // namespace switchgear::config

@@ -73,7 +73,4 @@ struct field::member {
 /// when a variable is not set or the form is wrong.
 std::optional<std::string> substitute(std::string_view text, findings& into, std::string& wrong);
 
-/// The candidate that is close enough to `name` to be what was meant; empty when there is none.
-std::string_view nearest_name(std::string_view name, const std::vector<std::string_view>& candidates);
-
 }  // namespace switchgear::config

@@ -68,7 +68,10 @@ change<gateway> read_upstreams(const field& from) {
       upstream made = to.new_upstream(each.alias);
       for (const auto& apply : each.changes) apply(made);
       check_upstream(each.at, made);
-      if (each.at.at().find("breaker") != nullptr) check_breaker(each.at.nearest("breaker"), made.breaker);
+      // What is wrong at the top level already is reported there alone.
+      if (each.at.at().find("breaker") != nullptr && !breaker::check(to.breaker)) {
+        check_breaker(each.at.nearest("breaker"), made.breaker);
+      }
       to.upstreams.push_back(std::move(made));
     }
   };
@@ -194,7 +197,7 @@ void check_gateway(const field& root, const gateway& made) {
   if (made.cache.memory != 0 && made.cache.entry > made.cache.memory) {
     root.nearest("cache").nearest("entry").fail("is larger than `cache.memory`; write a smaller one");
   }
-  if (made.upstreams.empty()) root.nearest("upstreams").warn("there are none, so the gateway has no tools");
+  if (made.upstreams.empty()) root.nearest("upstreams").warn("no upstreams, so the gateway has no tools");
   if (root.at().find("tools") != nullptr) check_tools(root.nearest("tools"), made);
 }
 

@@ -1,5 +1,7 @@
 #include "config/kinds.hpp"
 
+#include "config/nearest_name.hpp"
+
 #include <algorithm>
 
 namespace switchgear::config {

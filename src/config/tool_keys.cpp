@@ -125,8 +125,10 @@ void check_tools(const field& at, const gateway& made) {
   for (const tool_rule& rule : made.tools) {
     const field place = at.nearest(rule.pattern);
     const port::tool_policy policy = made.policy_for(rule.pattern);
-    // A breaker that is wrong at the top level has been reported there.
-    if (place.at().find("breaker") != nullptr) check_breaker(place.nearest("breaker"), policy.breaker);
+    // What is wrong at the top level already is reported there alone.
+    if (place.at().find("breaker") != nullptr && !breaker::check(made.breaker)) {
+      check_breaker(place.nearest("breaker"), policy.breaker);
+    }
     check_times(place, policy);
     if (place.at().find("fallback") != nullptr) check_fallback(place, rule.pattern, policy);
   }
