@@ -39,9 +39,10 @@ sanitize: setup-test ## unit and end-to-end tests under ASan, UBSan and TSan
 	@$(PYTHON) tools/test.py --only asan,tsan </dev/null
 
 FUZZ_SECONDS ?= 60
+FUZZERS      := $(addprefix fuzz_,$(notdir $(wildcard test/fuzz/corpus/*)))
 fuzz: setup-test ## look for new inputs that break a decoder, FUZZ_SECONDS=60 each
 	@cmake --preset fuzz >/dev/null </dev/null
-	@$(call BUILD,fuzz,--target fuzzers)
+	@$(call BUILD,fuzz,--target $(FUZZERS))
 	@tools/fuzz.sh $(FUZZ_SECONDS) </dev/null
 
 bench: build setup-bench ## the figures of docs/benchmarks.md, on this machine
