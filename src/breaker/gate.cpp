@@ -173,11 +173,10 @@ bool gate::mark_slow(pass& held, unsigned stripe) noexcept {
   return count(mine.marked, held.generation) || stale(mine);
 }
 
-bool gate::give_back(const pass& held) noexcept {
-  if (held.place < 0) return false;
-  places_[static_cast<unsigned>(held.place)].fate = fate::unused;
-  settled_.fetch_or(bit(static_cast<unsigned>(held.place)), std::memory_order_release);
-  return true;
+// Back to this gate, not to the authority: when tool and server are both half_open, a lease of one that waits is what
+// lets a call get both at once.
+void gate::give_back(const pass& held) noexcept {
+  if (held.place >= 0) offered_.fetch_or(bit(static_cast<unsigned>(held.place)), std::memory_order_release);
 }
 
 // Failures are rare, or else soon refused, so their order may cost an exchange.

@@ -96,8 +96,8 @@ class gate {
   /// The running call has just passed slow_after(). True: the drainer should hear of it.
   bool mark_slow(pass& held, unsigned stripe) noexcept;
 
-  /// The call was not made: no outcome, and a probe's place comes back. True as with settle().
-  bool give_back(const pass& held) noexcept;
+  /// The call was not made: no outcome, and a probe's lease lies ready again for another call.
+  void give_back(const pass& held) noexcept;
 
   // the drainer
 

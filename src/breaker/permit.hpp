@@ -42,8 +42,12 @@ class permit {
   /// ends. (What is slow for the server is said at the end: most tools share one.) True as settle().
   bool mark_slow() noexcept { return held_ && tool_.gate->mark_slow(tool_, stripe_); }
 
-  /// The call was not made after all (another limit refused it): no outcome, and a probe's place comes back unused.
-  bool give_back() noexcept;
+  /// The call was not made after all (another limit refused it): no outcome, and a probe's lease is another call's.
+  void give_back() noexcept {
+    if (!std::exchange(held_, false)) return;
+    tool_.gate->give_back(tool_);
+    server_.gate->give_back(server_);
+  }
 
   /// A trial call: its result decides. It must be settled by lease_deadline(), so the call's deadline must not be
   /// later.
@@ -76,7 +80,7 @@ class permit {
 /// A permit, or why there is none.
 class admission {
  public:
-  /// Asks the tool's breaker, then the server's; what the first gave comes back unused when the second refuses.
+  /// Asks the tool's breaker, then the server's; what the first gave is given back when the second refuses.
   /// `stripe` is the calling worker's index. Does not fail, lock or allocate.
   admission(gate& tool, gate& server, unsigned stripe, time_point now) noexcept {
     if (!tool.enter(stripe, now, permit_.tool_, refusal_)) return;

@@ -50,12 +50,8 @@ TEST(healthy_tool, is_not_taken_off_line_with_its_p99_on_the_limit) {
   const std::uint64_t seed = sim::printed_seed("false trips");
   EXPECT_LE(shown("p99 on the limit, 100 calls/s", {100, 0, 0.01}, seed), 1);
   EXPECT_LE(shown("p99 on the limit, 20 calls a minute", {20.0 / 60, 0, 0.01}, seed), 1);
-  if (getenv("LONG")) {
-    shown("p99 on the limit, 100 calls/s", {100, 0, 0.01, 20}, seed);
-    shown("p99 on the limit, 167 calls/s", {167, 0, 0.01, 10}, seed);
-    shown("p99 on the limit, 17 calls/s", {17, 0, 0.01, 20}, seed);
-    shown("p99 on the limit, 20 calls a minute", {20.0 / 60, 0, 0.01, 20}, seed);
-  }
+  EXPECT_LE(shown("p99 on the limit, 17 calls/s", {17, 0, 0.01, 10}, seed), 1);
+  EXPECT_LE(shown("p99 on the limit, 100 calls/s", {100, 0, 0.01, 10}, seed), 1);
 }
 
 }  // namespace

@@ -279,27 +279,31 @@ TEST(half_open_gate, closes_after_its_probes_passed_and_ramps) {
   EXPECT_EQ(admitted(), 100);
 }
 
-TEST(half_open_gate, takes_the_tools_probe_back_unused_when_the_server_refuses) {
+TEST(half_open_gate, keeps_the_tools_lease_for_the_next_call_when_the_server_refuses) {
   scene on;
   on.ready_to_probe();
   on.server_truth.obey(order::open, 0s, on.now);
-  on.server.apply(on.server_truth.sync(on.now, 0.5), on.now);
+  on.exchange();
   const admission asked = on.ask();
   ASSERT_FALSE(asked);
   EXPECT_EQ(asked.refusal().gate, &on.server);
+  EXPECT_TRUE(on.tool.probe_ready());
+  on.server_truth.obey(order::close, 0s, on.now);
   on.exchange();
-  ASSERT_EQ(on.sent.probes.size(), 1u);
-  EXPECT_EQ(on.sent.probes[0].fate, fate::unused);
-  EXPECT_EQ(on.tool_reply.figures.probes_done, 0u);
+  EXPECT_TRUE(on.ask().permit().tool_probe());
 }
 
-TEST(half_open_gate, gives_the_place_back_when_the_call_was_not_made) {
+TEST(half_open_gate, keeps_the_lease_when_the_call_was_not_made) {
   scene on;
   on.ready_to_probe();
   admission asked = on.ask();
-  EXPECT_TRUE(asked.permit().give_back());
+  on.exchange();  // told as in use meanwhile
+  asked.permit().give_back();
+  EXPECT_TRUE(on.tool.probe_ready());
+  on.now += 1s;
   on.exchange();
   EXPECT_EQ(on.sent.probes.at(0).fate, fate::unused);
+  EXPECT_EQ(on.tool_reply.figures.probes_done, 0u);
 }
 
 TEST(half_open_gate, lets_no_lease_lie_about_for_long) {
