@@ -23,8 +23,7 @@ class line_reader {
   /// `limit`: most bytes of a line.
   explicit line_reader(std::size_t limit) : limit_(limit) {}
 
-  /// `piece` must live until next() has said `more`. Lines are followed by buffer::padding readable bytes if the
-  /// pieces are.
+  /// `piece` must live until next() has said `more`.
   void feed(std::string_view piece) { piece_ = piece; }
   step next(std::string_view& out);
 

@@ -13,7 +13,7 @@ namespace switchgear::protocol {
 namespace {
 
 // The index of a larger text is given back, so that one huge answer does not cost its thread memory for ever.
-constexpr std::size_t kept_index = 1024 * 1024;
+constexpr std::size_t kept_index = 2 * 1024 * 1024;
 
 token_index& index_of_this_thread() {
   thread_local token_index index;
@@ -28,8 +28,9 @@ class reader {
   result<message> read() {
     const char first = in_.next();
     const bool sound = first == '{' ? members(object::message) : in_.skip();
-    if (!sound || !in_.finish()) return in_.ok() ? refused_ : in_.why();
+    if (!sound || !in_.finish()) return in_.ok() ? errc::not_json : in_.why();
     if (first != '{') return first == '[' ? errc::batch : errc::not_object;
+    if (twice_) return errc::duplicate_member;
     if (errc why = judge(); why != errc{}) return why;
     return seen_;
   }
@@ -86,7 +87,7 @@ class reader {
     const slot found = slot_of(where, raw.substr(1, raw.size() - 2));
     if (found.place != nullptr || raw.find('\\') == std::string_view::npos) return found;
     std::string_view key;
-    if (!text_of(raw, key_space_, key)) refused_ = errc::not_json;
+    if (!text_of(raw, key_space_, key)) bad_key_ = true;
     return slot_of(where, key);
   }
 
@@ -95,15 +96,13 @@ class reader {
       std::string_view raw;
       if (!in_.key(raw)) return false;
       const slot to = slot_of_raw(where, raw);
-      if (refused_ != errc{}) return false;
-      if (to.place == nullptr) {
+      if (bad_key_) return false;
+      // A second one is refused, since the peer behind us may take the other one.
+      const bool again = to.place != nullptr && *to.place;
+      if (again) twice_ = true;
+      if (to.place == nullptr || again) {
         if (!in_.skip()) return false;
         continue;
-      }
-      // A second one is refused, since the peer behind us may take the other one.
-      if (*to.place) {
-        refused_ = errc::duplicate_member;
-        return false;
       }
       const std::size_t begin = in_.position();
       const bool look = to.inside != object::none && in_.next() == '{';
@@ -169,7 +168,8 @@ class reader {
   std::string key_space_;  // names with escapes; almost never filled, so it never allocates
   message seen_;
   span version_, method_, name_, params_token_, wanted_version_, is_error_, error_code_, error_message_;
-  errc refused_{};
+  bool twice_ = false;
+  bool bad_key_ = false;
 };
 
 }  // namespace

@@ -13,8 +13,7 @@
 
 namespace switchgear::protocol {
 
-/// One event that carries data. The views are valid until the next call of next() or feed(); `data` is followed by
-/// buffer::padding readable bytes if the fed pieces were.
+/// One event that carries data. The views are valid until the next call of next() or feed().
 struct sse_event {
   std::string_view name;  ///< "message" if the stream named none
   std::string_view data;  ///< data lines, joined with LF; never empty
