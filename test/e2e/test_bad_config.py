@@ -27,7 +27,9 @@ MISTAKES = {
     "url and command": ("upstreams:\n  a: {url: 'http://127.0.0.1:1/mcp', command: [x]}\n", 2, ["command"]),
     "neither url nor command": ("upstreams:\n  a: {headers: {X: y}}\n", 2, ["url"]),
     "bad alias": ("upstreams:\n  'A b': {url: 'http://127.0.0.1:1/mcp'}\n", 2, ["A b"]),
-    "header injection": ("upstreams:\n  a: {url: 'http://127.0.0.1:1/', headers: {X: \"y\\r\\nZ: 1\"}}\n", 2, ["headers"]),
+    "header injection": (
+        "upstreams:\n  a: {url: 'http://127.0.0.1:1/', headers: {X: \"y\\r\\nZ: 1\"}}\n", 2, ["headers"]
+    ),
     "missing variable": ("upstreams:\n  a: {url: 'http://127.0.0.1:1/${SURELY_NOT_SET_9}'}\n", 2, ["SURELY_NOT_SET_9"]),
     "plain with two": (
         "names: plain\nupstreams:\n  a: {url: 'http://127.0.0.1:1/'}\n  b: {url: 'http://127.0.0.1:2/'}\n", 1, ["plain"]
@@ -68,7 +70,8 @@ def test_a_mistake_is_named_with_file_line_column_and_what_would_be_right(name, 
 def test_every_mistake_is_told_at_once(tmp_path, run_switchgear):
     path = tmp_path / "broken.yaml"
     path.write_text("drain: quick\nlisten_on: 1\nbreaker: {error_rate: 900%}\n")
-    assert len(LOCATED.findall(run_switchgear("check", path).stderr)) == 3
+    told = [found[3] for found in LOCATED.findall(run_switchgear("check", path).stderr)]
+    assert len([text for text in told if not text.startswith("warning:")]) == 3
 
 
 def test_a_file_that_is_not_there_is_one_clear_line(tmp_path, run_switchgear):

@@ -35,7 +35,7 @@ def test_a_supported_version_is_agreed_to(version, through):
     client.close()
 
 
-@pytest.mark.parametrize("version", ["2024-11-05", "2026-07-28", "2099-01-01", "", "nonsense"])
+@pytest.mark.parametrize("version", ["2024-11-05", "2026-07-28", "2099-01-01", "nonsense"])
 def test_another_version_is_answered_with_one_of_ours(version, through):
     client = McpClient(through.port)
     reply = client.request("initialize", initialize_params(version))
@@ -85,11 +85,11 @@ def test_delete_without_a_session_is_refused(through):
         assert connection.exchange(b"DELETE /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").status in (400, 404, 405)
 
 
-@pytest.mark.parametrize("version", ["2024-01-01", "1", "", "nonsense"])
+@pytest.mark.parametrize("version", ["2024-01-01", "2026-07-28", "1", "nonsense"])
 def test_an_unknown_version_header_is_400(version, through):
     with McpClient(through.port) as client:
         client.version = None
-        reply = client.post({"jsonrpc": "2.0", "id": 7, "method": "ping"}, {"MCP-Protocol-Version": version or " "})
+        reply = client.post({"jsonrpc": "2.0", "id": 7, "method": "ping"}, {"MCP-Protocol-Version": version})
         assert reply.status == 400
         assert reply.media_type == "application/json"
         assert client.request("ping").status == 200
@@ -178,13 +178,14 @@ def test_configured_hosts_and_origins_are_served(gateway, fake):
     with RawConnection(through.port) as connection:
         headers = {"Origin": "https://app.example"}
         assert connection.exchange(post(initialize_body(), headers, host="gateway.example")).status == 200
-        assert connection.exchange(post(initialize_body(), {"Origin": "https://other.example"})).status == 403
-        assert connection.exchange(post(initialize_body(), host="other.example")).status == 403
+    for refused in (post(initialize_body(), {"Origin": "https://other.example"}), post(initialize_body(), host="a.example")):
+        with RawConnection(through.port) as connection:
+            assert connection.exchange(refused).status == 403
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example"])
 def test_the_admin_port_refuses_other_hosts_too(host, through):
-    assert through.admin("/api/circuits", headers={"Host": host})[0] == 403
+    assert through.admin("/api/circuits", headers={"Host": host})[0] in (403, 421)
     assert through.admin("/api/circuits", headers={"Origin": "https://evil.example"})[0] == 403
 
 

@@ -52,7 +52,9 @@ def test_a_request_of_another_type_is_415_with_a_json_rpc_error(given, through):
         assert answer.status == 415
         assert answer.media_type == "application/json"
         assert "error" in json.loads(answer.body)
-        assert connection.exchange(post(INITIALIZE)).status == 200, "the connection lives on"
+        # The body may be left unread; then the end of the connection is announced.
+        if answer.headers.get("connection") != "close":
+            assert connection.exchange(post(INITIALIZE)).status == 200
 
 
 @pytest.mark.parametrize(
@@ -80,7 +82,9 @@ def test_a_client_that_takes_neither_is_406(given, through):
         assert answer.status == 406
         assert answer.media_type == "application/json"
         assert "error" in json.loads(answer.body)
-        assert connection.exchange(post(INITIALIZE)).status == 200, "the connection lives on"
+        # The body may be left unread; then the end of the connection is announced.
+        if answer.headers.get("connection") != "close":
+            assert connection.exchange(post(INITIALIZE)).status == 200
 
 
 @pytest.mark.parametrize("accepted", ["application/json", "text/event-stream"])
