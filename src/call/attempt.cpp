@@ -53,35 +53,38 @@ meaning interrupted(const async::interrupt& whole) {
   return {{}, {}, cascade::ending::cancelled, cascade::reason::none};
 }
 
-boost::asio::awaitable<breaker::admission> admit(attempt_context& given) {
-  const tool& target = given.target;
-  breaker::admission asked = breaker::acquire(*target.gate, *target.server_gate, given.on.index, given.started);
-  if (asked || !given.may_wait || asked.refusal().probe_wait <= duration::zero()) co_return asked;
-  const time_point until = std::min(given.started + asked.refusal().probe_wait, given.whole.deadline());
-  co_await given.breakers.probe(given.on, *asked.refusal().gate, until);
-  given.started = async::worker::now();
-  co_return breaker::acquire(*target.gate, *target.server_gate, given.on.index, given.started);
+breaker::admission acquire(const attempt_context& given) {
+  return breaker::acquire(*given.target.gate, *given.target.server_gate, given.on.index, given.started);
+}
+
+bool worth_waiting(const attempt_context& given, const breaker::admission& asked) {
+  return given.may_wait && asked.refusal().probe_wait > duration::zero();
 }
 
 }  // namespace
 
-boost::asio::awaitable<attempt> try_tool(attempt_context given) {
+boost::asio::awaitable<void> try_tool(attempt_context& given, attempt& done) {
   const tool& target = given.target;
-  attempt done;
-  breaker::admission admission = co_await admit(given);
+  breaker::admission admission = acquire(given);
+  if (!admission && worth_waiting(given, admission)) {
+    const time_point until = std::min(given.started + admission.refusal().probe_wait, given.whole.deadline());
+    co_await given.breakers.probe(given.on, *admission.refusal().gate, until);
+    given.started = async::worker::now();
+    admission = acquire(given);
+  }
   if (!admission) {
     done.refused = true;
     done.refusal = admission.refusal();
     done.what = {{}, {}, cascade::ending::refused, cascade::reason::open};
     done.ended = given.started;
-    co_return done;
+    co_return;
   }
   running_call call{std::move(admission.permit()), given.breakers};
   if (given.whole.raised()) {
     call.permit.give_back();
     done.what = interrupted(given.whole);
     done.ended = given.started;
-    co_return done;
+    co_return;
   }
 
   async::interrupt interrupt(given.on.timers);
@@ -101,7 +104,6 @@ boost::asio::awaitable<attempt> try_tool(attempt_context given) {
   done.what.tool.slow = slow_after > duration::zero() && (done.what.tool.slow || done.slow);
   done.what.server.slow = server_limit > duration::zero() && (done.what.server.slow || over(done.took, server_limit));
   call.settle(done.what, done.took);
-  co_return done;
 }
 
 }  // namespace switchgear::call

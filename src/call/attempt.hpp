@@ -39,7 +39,8 @@ struct attempt_context {
   bool may_wait = false;  ///< for a probe's place, when the breaker says that it is worth it
 };
 
-/// The permit is settled exactly once on every way out, exceptions and destruction included.
-boost::asio::awaitable<attempt> try_tool(attempt_context given);
+/// Fills `done`, which is new and outlives the attempt (it is large, and on its way back it would be moved from frame
+/// to frame). The permit is settled exactly once on every way out, exceptions and destruction included.
+boost::asio::awaitable<void> try_tool(attempt_context& given, attempt& done);
 
 }  // namespace switchgear::call

@@ -95,7 +95,7 @@ cascade::marker mark(const standing& how, cascade::served_by who) {
   made.served_by = who;
   made.reason = how.shutting_down ? cascade::reason::overloaded : how.machine.reason();
   made.state = name(how.primary.refused ? how.primary.refusal.state : how.called.gate->state());
-  made.since = since(how.primary, how.now);
+  if (who == cascade::served_by::none) made.since = since(how.primary, how.now);
   made.retry_after = retry_after(how.primary);
   made.outcome_unknown = how.machine.outcome_unknown();
   made.steps = how.machine.steps();

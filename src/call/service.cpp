@@ -68,7 +68,6 @@ class course {
   boost::asio::awaitable<void> run(port::notification_sink* client);
 
  private:
-  boost::asio::awaitable<cascade::action> call_primary(port::notification_sink* client);
   boost::asio::awaitable<cascade::event> try_step(std::size_t number);
   cascade::event look_in_cache(const cascade::cache_step& step);
   boost::asio::awaitable<cascade::event> call_other_tool(const prepared_step& step);
@@ -112,7 +111,21 @@ boost::asio::awaitable<void> service::call(async::worker& on, const port::incomi
 }
 
 boost::asio::awaitable<void> course::run(port::notification_sink* client) {
-  cascade::action next = co_await call_primary(client);
+  const std::string_view token = call_.seen->progress_token.in(call_.text);
+  std::optional<relay> progress;
+  if (client != nullptr && !token.empty()) progress.emplace(*client, token);
+  attempt_context given{.on = on_,
+                        .breakers = service_.breakers_,
+                        .whole = interrupt_,
+                        .target = called_,
+                        .outgoing = {call_.text, call_.seen, called_.entry->original},
+                        .sink = progress ? &*progress : nullptr,
+                        .started = call_.arrived,
+                        .may_wait = true};
+  co_await try_tool(given, primary_);
+  now_ = primary_.ended;
+
+  cascade::action next = machine_.on(event_of(primary_, called_), now_);
   while (next.what == verb::try_step) {
     const cascade::event ended = co_await try_step(next.step);
     next = machine_.on(ended, now_);
@@ -128,23 +141,6 @@ boost::asio::awaitable<void> course::run(port::notification_sink* client) {
       fail();
       break;
   }
-}
-
-boost::asio::awaitable<cascade::action> course::call_primary(port::notification_sink* client) {
-  const std::string_view token = call_.seen->progress_token.in(call_.text);
-  std::optional<relay> progress;
-  if (client != nullptr && !token.empty()) progress.emplace(*client, token);
-  attempt_context given{on_,
-                        service_.breakers_,
-                        interrupt_,
-                        called_,
-                        {call_.text, call_.seen, called_.entry->original},
-                        progress ? &*progress : nullptr,
-                        call_.arrived,
-                        true};
-  primary_ = co_await try_tool(given);
-  now_ = primary_.ended;
-  co_return machine_.on(event_of(primary_, called_), now_);
 }
 
 boost::asio::awaitable<cascade::event> course::try_step(std::size_t number) {
@@ -176,8 +172,14 @@ boost::asio::awaitable<cascade::event> course::call_other_tool(const prepared_st
     if (request.build(call_, *step.arguments)) co_return cascade::event{ending::no_argument};
     outgoing = request.outgoing(original);
   }
-  attempt_context given{on_, service_.breakers_, interrupt_, *step.target, outgoing, nullptr, now_, false};
-  attempt tried = co_await try_tool(given);
+  attempt_context given{.on = on_,
+                        .breakers = service_.breakers_,
+                        .whole = interrupt_,
+                        .target = *step.target,
+                        .outgoing = outgoing,
+                        .started = now_};
+  attempt tried;
+  co_await try_tool(given, tried);
   now_ = tried.ended;
   cascade::event ended = event_of(tried, *step.target);
   if (tried.what.how != ending::answered) co_return ended;

@@ -84,19 +84,25 @@ std::string without_marker(std::string_view meta) {
 }  // namespace
 
 std::string to_json(const marker& what) {
-  std::string out = R"({"degraded":true,"served_by":)" + json_string(name(what.served_by));
-  out += R"(,"reason":)" + json_string(name(what.reason));
-  if (!what.state.empty()) out += R"(,"state":)" + json_string(what.state);
-  if (what.age) out += R"(,"age_ms":)" + milliseconds(*what.age);
-  if (what.since) out += R"(,"since_ms":)" + milliseconds(*what.since);
-  if (what.retry_after) out += R"(,"retry_after_ms":)" + milliseconds(*what.retry_after);
+  const auto number = [](std::string& out, std::string_view key, const std::optional<duration>& length) {
+    if (length) out.append(key).append(milliseconds(*length));
+  };
+  // The words are our own: nothing in them needs escaping.
+  std::string out;
+  out.reserve(384);
+  out.append(R"({"degraded":true,"served_by":")").append(name(what.served_by));
+  out.append(R"(","reason":")").append(name(what.reason)).append(R"(")");
+  if (!what.state.empty()) out.append(R"(,"state":")").append(what.state).append(R"(")");
+  number(out, R"(,"age_ms":)", what.age);
+  number(out, R"(,"since_ms":)", what.since);
+  number(out, R"(,"retry_after_ms":)", what.retry_after);
   if (what.outcome_unknown) out += R"(,"outcome":"unknown")";
   out += R"(,"steps":[)";
   for (const trail::entry& step : what.steps) {
     if (&step != what.steps.begin()) out += ',';
-    out += json_string(std::string(step.what) + ':' + std::string(name(step.how)));
+    out.append(R"(")").append(step.what).append(":").append(name(step.how)).append(R"(")");
   }
-  return out + "]}";
+  return out += "]}";
 }
 
 std::string fixed_result(const fixed_step& step) {
@@ -152,7 +158,10 @@ result<std::string> marked(std::string_view answer, const marker& what, std::str
 }
 
 std::string failure_result(std::string_view text, const marker& what) {
-  return R"({"content":[)" + text_block(text) + R"(],"isError":true,"_meta":{)" + marker_member(to_json(what)) + "}}";
+  std::string out;
+  out.reserve(text.size() + 512);
+  out.append(R"({"content":[)").append(text_block(text)).append(R"(],"isError":true,"_meta":{)");
+  return out.append(marker_member(to_json(what))).append("}}");
 }
 
 }  // namespace switchgear::cascade

@@ -23,7 +23,7 @@ struct marker {
   std::string_view state;               ///< of the breaker that decided: closed, open, half_open, ...
   std::optional<duration> age;          ///< of a stored answer
   std::optional<duration> retry_after;  ///< when the primary may be worth another call
-  std::optional<duration> since;        ///< how long the breaker has not been closed
+  std::optional<duration> since;        ///< how long the breaker has not been closed; of failures
   bool outcome_unknown = false;         ///< the primary may have carried out the call
   trail steps;
 };
