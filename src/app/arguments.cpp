@@ -108,7 +108,7 @@ class command_line {
     std::vector<std::string_view> names;
     for (const auto& each : commands_) names.push_back(each.first);
     const std::string_view meant = config::nearest_name(name, names);
-    const std::string hint = meant.empty() ? "" : ", did you mean \"" + std::string(meant) + "\"?";
+    const std::string hint = meant.empty() ? "" : "; \"" + std::string(meant) + "\" is near";
     return wrong_line("there is no command \"" + name + '"' + hint);
   }
 
