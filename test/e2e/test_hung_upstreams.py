@@ -76,8 +76,8 @@ def test_a_healthy_upstream_does_not_feel_a_hung_one(gateway, fake, figure):
         [lambda: healthy_p99(through.port)] + [lambda client=client: client.call("sick__stall") for client in callers]
     )
     figure("hung upstream, its neighbour", p99_alone=f"{alone * 1e3:.2f} ms", p99_beside=f"{beside * 1e3:.2f} ms")
-    # 50 threads of this very test share two cores with the gateway, hence the floor.
-    assert beside <= max(2 * alone, 0.025)
+    # 50 threads of this very test share the cores with the gateway, hence the floor.
+    assert beside <= max(2 * alone, 0.05)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

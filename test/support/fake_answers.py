@@ -61,6 +61,11 @@ class Exchange:
         error = {"jsonrpc": "2.0", "id": self.message["id"], "error": {"code": code, "message": text}}
         await self.send(status, json.dumps(error).encode(), "application/json", headers)
 
+    async def lost_session(self, status: int, id_echoed: bool) -> None:
+        error = {"code": -32001, "message": "Session not found"}
+        answer = {"jsonrpc": "2.0", "id": self.message["id"] if id_echoed else None, "error": error}
+        await self.send(status, json.dumps(answer).encode(), "application/json")
+
     async def open_stream(self) -> None:
         media_type = self.fake.script.event_stream_type
         head = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -31,6 +31,7 @@ class ServerScript:
     page_size: int = 0  # 0: all tools on one page
     sessions: bool = True
     lost_status: int = 404  # what an unknown session gets
+    lost_id_echoed: bool = False  # SDK servers answer with id null: they have not read the body by then
     forget_after: int = 0  # every session is forgotten once, after so many calls; 0: never
     forget_at_once: bool = False  # every session is unknown from the first call on
     initialize_status: int = 200
@@ -133,7 +134,7 @@ class FakeUpstream:
         if message["method"] == "initialize":
             return await self.initialize(exchange)
         if self.script.sessions and self.unknown(session, message["method"]):
-            await exchange.rpc_error(-32001, "Session not found", status=self.script.lost_status)
+            await exchange.lost_session(self.script.lost_status, self.script.lost_id_echoed)
             return True
         if message["method"] == "tools/list":
             return await self.list_tools(exchange, parameters)
