@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <vector>
 
 namespace switchgear {
@@ -21,8 +22,8 @@ struct trouble {
 };
 
 struct detection {
-  double median = 0, p95 = 0;  // seconds
-  breaker::cause cause = breaker::cause::none;
+  double median = 0, p95 = 0;                   // seconds
+  breaker::cause cause = breaker::cause::none;  // of most runs
 };
 
 // Five minutes of health, then the trouble, until it trips.
@@ -31,6 +32,7 @@ detection detect(const trouble& t, double certainty, std::uint64_t seed) {
   breaker::settings values;
   values.certainty = certainty;
   std::vector<double> seconds;
+  std::map<breaker::cause, int> causes;
   detection found;
   for (int run = 0; run < runs; ++run) {
     sim::dice dice(seed + static_cast<std::uint64_t>(run));
@@ -46,7 +48,8 @@ detection detect(const trouble& t, double certainty, std::uint64_t seed) {
     }
     if (replica.trips().empty()) return found;
     seconds.push_back(std::chrono::duration<double>(replica.trips().front().at - turn).count());
-    found.cause = replica.trips().front().cause;
+    const breaker::cause cause = replica.trips().front().cause;
+    if (++causes[cause] > causes[found.cause]) found.cause = cause;
   }
   std::sort(seconds.begin(), seconds.end());
   found.median = seconds[runs / 2];
