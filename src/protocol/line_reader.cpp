@@ -4,7 +4,7 @@ namespace switchgear::protocol {
 
 void line_reader::forget() {
   // The memory is used again, unless it was a large line's.
-  constexpr std::size_t kept = 64 * 1024;
+  constexpr std::size_t kept = std::size_t{64} * 1024;
   given_ = false;
   if (held_.capacity() > kept) {
     held_ = {};

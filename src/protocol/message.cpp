@@ -13,7 +13,7 @@ namespace switchgear::protocol {
 namespace {
 
 // The index of a larger text is given back, so that one huge answer does not cost its thread memory for ever.
-constexpr std::size_t kept_index = 2 * 1024 * 1024;
+constexpr std::size_t kept_index = std::size_t{2} * 1024 * 1024;
 
 token_index& index_of_this_thread() {
   thread_local token_index index;

@@ -27,7 +27,7 @@ std::optional<pattern> pattern::compile(const std::string& expression) {
 }
 
 pattern::outcome pattern::search(std::string_view text) const {
-  constexpr std::size_t longest = 256 * 1024;
+  constexpr std::size_t longest = std::size_t{256} * 1024;
   if (text.size() > longest) return outcome::too_hard;
   try {
     const bool found = boost::regex_search(text.data(), text.data() + text.size(), engine_->expression);

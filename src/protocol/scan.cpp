@@ -54,7 +54,7 @@ errc token_index::build(std::string_view text) {
   begin_ = end_ = nullptr;
   if (text.size() >= std::numeric_limits<std::uint32_t>::max()) return errc::too_large;
   if (text.size() > memory_->capacity || !memory_->finder) {
-    constexpr std::size_t least = 16 * 1024;
+    constexpr std::size_t least = std::size_t{16} * 1024;
     const std::size_t wanted = std::max(least, text.size() + text.size() / 4);
     memory_->capacity = 0;
     if (simdjson::get_active_implementation()->create_dom_parser_implementation(wanted, 1, memory_->finder) !=

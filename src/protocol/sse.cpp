@@ -15,7 +15,7 @@ constexpr std::string_view event_end = "\n\n";
 
 // An event's memory is used again, unless it was a large one.
 void empty(buffer& used) {
-  constexpr std::size_t kept = 64 * 1024;
+  constexpr std::size_t kept = std::size_t{64} * 1024;
   if (used.capacity() > kept) {
     used = {};
   } else {
