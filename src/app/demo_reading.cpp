@@ -44,6 +44,7 @@ std::optional<seen_call> read_answer(std::string_view body, std::uint64_t id) {
   seen.is_error = is_error && is_error->is_bool() && is_error->get_bool();
   const std::string_view by = text_at(*result, "/_meta/dev.switchgear~1call/served_by");
   seen.served_by = by.empty() ? "primary" : std::string(by);
+  seen.refused = text_at(*result, "/_meta/dev.switchgear~1call/reason") == "open";
   seen.text = text_at(*result, "/content/0/text");
   return seen;
 }
@@ -62,9 +63,7 @@ std::optional<seen_state> read_circuits(std::string_view body) {
     const bool is_tool = text_at(each, "/name") == demo_tool;
     if (!is_tool && !(text_at(each, "/kind") == "server" && text_at(each, "/upstream") == "weather")) continue;
     if (is_tool) {
-      seen.error_rate = number_at(each, "/error_rate");
       seen.error_limit = number_at(each, "/limit/error_rate");
-      seen.p99 = length_at(each, "/p99_ms");
       seen.p99_limit = length_at(each, "/limit/p99_ms");
     }
     // Of two scopes in the same state the tool's is shown: it is the one that the watcher knows.
@@ -73,6 +72,7 @@ std::optional<seen_state> read_circuits(std::string_view body) {
     worst = rank;
     seen.state = text_at(each, "/state");
     seen.scope = text_at(each, "/name");
+    seen.reason = text_at(each, "/reason");
     seen.since = length_at(each, "/since_ms");
     seen.retry_after = length_at(each, "/retry_after_ms");
   }

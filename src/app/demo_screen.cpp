@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <string_view>
+#include <utility>
 
 namespace switchgear::app {
 
@@ -78,16 +79,39 @@ std::string answered(const demo_second& in) {
   return text.empty() ? "nobody yet" : text;
 }
 
-std::string breaker_text(const seen_state& look) {
-  if (look.state == "open" && look.retry_after > duration::zero())
-    return "next try in " + length_text(look.retry_after);
-  if (look.state == "half_open") return "probing";
-  return "for " + length_text(look.since);
+/// The cause of a trip in words; the cause itself for one that the show does not bring about.
+std::string_view because(std::string_view reason) {
+  constexpr std::pair<std::string_view, std::string_view> words[] = {
+      {"outage", "nearly every call failed"},      {"error_rate", "too many calls failed"},
+      {"p99", "too many calls were slow"},         {"probes_failed", "the probes failed"},
+      {"probe_lost", "a probe did not come back"}, {"unreachable", "nothing connects"},
+  };
+  for (const auto& [known, text] : words) {
+    if (known == reason) return text;
+  }
+  return reason;
 }
 
-std::string figures(const seen_state& look) {
-  return "errors " + percent(look.error_rate) + " (limit " + percent(look.error_limit) + "), p99 " +
-         length_text(look.p99) + " (limit " + length_text(look.p99_limit) + ")";
+std::string breaker_text(const seen_state& look) {
+  std::string text;
+  if (look.state == "half_open") {
+    text = "probing";
+  } else if (look.state == "open") {
+    text = look.retry_after > duration::zero() ? "next try in " + length_text(look.retry_after) : "trying soon";
+    text += ": " + std::string(because(look.reason));
+  } else {
+    text = "for " + length_text(look.since);
+  }
+  return look.scope.empty() ? text : text + "   (" + look.scope + ")";
+}
+
+std::string figures(const demo_view& view) {
+  const tool_figures tool = view.tool();
+  std::string text = "asked " + std::to_string(tool.asked) + " of " + std::to_string(tool.offered) + " times";
+  if (tool.asked == 0) return text;
+  text += ", errors " + percent(static_cast<double>(tool.failed) / tool.asked) + ", p99 " + length_text(tool.p99);
+  if (view.look().p99_limit == duration::zero()) return text;
+  return text + " (limits " + percent(view.look().error_limit) + ", " + length_text(view.look().p99_limit) + ")";
 }
 
 char state_letter(std::string_view state) {
@@ -155,9 +179,8 @@ std::vector<std::string> demo_picture(const demo_view& view, bool colour, std::s
   lines.push_back("fault       " +
                   tinted(padded(std::string(act.title) + ": " + std::string(act.told), shown), mood, colour));
   lines.push_back("breaker     " + tinted(padded(upper(look.state), 10), tint_of(look.state), colour) +
-                  padded(breaker_text(look) + (look.scope.empty() ? "" : "   (" + look.scope + ")"),
-                         shown - std::min<std::size_t>(shown, 10)));
-  lines.push_back("            " + padded(figures(look), shown));
+                  padded(breaker_text(look), shown - std::min<std::size_t>(shown, 10)));
+  lines.push_back("the tool    " + padded(figures(view), shown));
   lines.push_back("answered by " + padded(answered(view.recent()), shown));
   lines.push_back("last answer " + padded(view.last().answered
                                               ? "\"" + view.last().text + "\" after " + length_text(view.last().took)
@@ -176,7 +199,7 @@ std::string demo_line(const demo_view& view) {
   const phase& act = demo_phases()[phase_at(view.at)];
   std::string line =
       padded(clock(view.at), 5) + " tool " + padded(act.title, 11) + " breaker " + padded(view.look().state, 10);
-  line += " " + figures(view.look()) + " | answered by " + answered(view.recent());
+  line += " " + figures(view) + " | answered by " + answered(view.recent());
   return line;
 }
 

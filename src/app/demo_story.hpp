@@ -49,6 +49,7 @@ struct seen_call {
   bool answered = false;  ///< a well-formed response came in time
   bool is_error = false;
   std::string served_by;  ///< "primary" without a marker
+  bool refused = false;   ///< the breaker kept the call from the tool
   std::string text;       ///< the first text block
 };
 
@@ -59,9 +60,8 @@ struct seen_state {
   std::string scope;             ///< whose it is
   duration since{};              ///< how long it has been so
   duration retry_after{};        ///< open: until the next probe
-  double error_rate = 0;         ///< of the tool; a share
+  std::string reason;            ///< of the last transition: error_rate, outage, p99, ...
   double error_limit = 0;        ///< a share
-  duration p99{};                ///< of the tool
   duration p99_limit{};
 };
 

@@ -44,27 +44,27 @@ std::string demo_summary(const demo_story& story) {
 std::string demo_paste(std::uint16_t mcp_port, std::uint16_t admin_port) {
   const std::string mcp = "http://127.0.0.1:" + std::to_string(mcp_port) + "/mcp";
   const std::string admin = "http://127.0.0.1:" + std::to_string(admin_port);
-  return "The gateway stays up: " + mcp + ", console at " + admin + "/ (Ctrl-C ends it)\n\n" +
-         "Claude Code\n"
-         "  claude mcp add --transport http switchgear " +
-         mcp +
-         "\n\n"
-         "LangGraph (pip install langchain-mcp-adapters)\n"
-         "  from langchain_mcp_adapters.client import MultiServerMCPClient\n"
-         "  client = MultiServerMCPClient({\"switchgear\": {\"transport\": \"streamable_http\", \"url\": \"" +
-         mcp +
-         "\"}})\n"
-         "  tools = await client.get_tools()\n\n"
-         "curl\n"
-         "  curl -s " +
-         mcp +
-         " -H 'Content-Type: application/json' \\\n"
-         "    -H 'Accept: application/json, text/event-stream' \\\n"
-         "    -d "
-         "'{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-06-18\","
-         "\"capabilities\":{},\"clientInfo\":{\"name\":\"curl\",\"version\":\"1\"}}}'\n"
-         "  curl -s " +
-         admin + "/api/circuits\n";
+  std::string text = "The gateway stays up at " + mcp + ", its console at " + admin + "/ (Ctrl-C ends it).\n";
+  text += "\nClaude Code\n  claude mcp add --transport http switchgear " + mcp + "\n";
+  text +=
+      "\nLangGraph (pip install langchain-mcp-adapters)\n"
+      "  from langchain_mcp_adapters.client import MultiServerMCPClient\n"
+      "  client = MultiServerMCPClient({\"switchgear\": {\"transport\": \"streamable_http\", \"url\": \"" +
+      mcp + "\"}})\n  tools = await client.get_tools()\n";
+  const std::string post =
+      "curl -s " + mcp + " -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream'";
+  text +=
+      "\ncurl\n  S=$(" + post +
+      " -o /dev/null -D - \\\n"
+      "    -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-06-18\","
+      "\"capabilities\":{},\"clientInfo\":{\"name\":\"curl\",\"version\":\"1\"}}}' \\\n"
+      "    | tr -d '\\r' | sed -n 's/^mcp-session-id: //Ip')\n  " +
+      post +
+      " -H \"Mcp-Session-Id: $S\" \\\n"
+      "    -d '{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"weather__now\","
+      "\"arguments\":{\"city\":\"Oslo\"}}}'\n";
+  text += "  curl -s " + admin + "/api/circuits\n";
+  return text;
 }
 
 }  // namespace switchgear::app

@@ -5,6 +5,12 @@
 
 namespace switchgear::app {
 
+namespace {
+
+constexpr duration figures_span = std::chrono::seconds(3);
+
+}  // namespace
+
 void demo_view::add(const seen_call& call) {
   at = std::max(at, call.sent + call.took);
   demo_second& in = second_of(call.sent + call.took);
@@ -14,6 +20,8 @@ void demo_view::add(const seen_call& call) {
     ++in.answered_by[call.served_by];
   }
   last_ = call;
+  ended_.push_back({call.sent + call.took, call.took, !call.refused, call.served_by != "primary"});
+  while (ended_.front().at < at - figures_span) ended_.pop_front();
 }
 
 void demo_view::add(const seen_state& look) {
@@ -30,6 +38,23 @@ demo_second& demo_view::second_of(duration moment) {
       static_cast<std::size_t>(std::max(moment, duration::zero()) / std::chrono::seconds(1)), most);
   if (timeline_.size() <= second) timeline_.resize(second + 1);
   return timeline_[second];
+}
+
+tool_figures demo_view::tool() const {
+  tool_figures sum;
+  std::vector<duration> lengths;
+  for (const ended_call& each : ended_) {
+    ++sum.offered;
+    if (!each.asked) continue;
+    ++sum.asked;
+    if (each.failed) ++sum.failed;
+    lengths.push_back(each.took);
+  }
+  if (lengths.empty()) return sum;
+  const auto at_p99 = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) * 99 / 100);
+  std::nth_element(lengths.begin(), at_p99, lengths.end());
+  sum.p99 = *at_p99;
+  return sum;
 }
 
 demo_second demo_view::recent() const {

@@ -19,10 +19,12 @@ TEST(demo_answer, of_the_primary_has_no_marker) {
 
 TEST(demo_answer, of_a_stand_in_says_who_stood_in) {
   const auto seen = read_answer(
-      R"({"jsonrpc":"2.0","id":7,"result":{"content":[],"_meta":{"dev.switchgear/call":{"served_by":"cache"}}}})", 7);
+      R"({"jsonrpc":"2.0","id":7,"result":{"content":[],"_meta":{"dev.switchgear/call":{"served_by":"cache","reason":"open"}}}})",
+      7);
 
   ASSERT_TRUE(seen);
   EXPECT_EQ(seen->served_by, "cache");
+  EXPECT_TRUE(seen->refused);
 }
 
 TEST(demo_answer, may_be_an_error_for_the_model) {
@@ -43,7 +45,8 @@ TEST(demo_answer, is_none_unless_it_answers_this_call) {
 TEST(demo_circuits, show_the_worse_of_tool_and_server) {
   const auto seen = read_circuits(R"({"circuits": [
       {"name": "backup__forecast", "kind": "tool", "upstream": "backup", "state": "open"},
-      {"name": "server:weather", "kind": "server", "upstream": "weather", "state": "open", "retry_after_ms": 900},
+      {"name": "server:weather", "kind": "server", "upstream": "weather", "state": "open", "retry_after_ms": 900,
+       "reason": "unreachable"},
       {"name": "weather__now", "kind": "tool", "upstream": "weather", "state": "closed", "error_rate": 0.25,
        "p99_ms": 12.5, "limit": {"error_rate": 0.15, "p99_ms": 300}}], "upstreams": []})");
 
@@ -51,8 +54,8 @@ TEST(demo_circuits, show_the_worse_of_tool_and_server) {
   EXPECT_EQ(seen->state, "open");
   EXPECT_EQ(seen->scope, "server:weather");
   EXPECT_EQ(seen->retry_after, milliseconds(900));
-  EXPECT_DOUBLE_EQ(seen->error_rate, 0.25);
-  EXPECT_EQ(seen->p99, std::chrono::microseconds(12'500));
+  EXPECT_EQ(seen->reason, "unreachable");
+  EXPECT_DOUBLE_EQ(seen->error_limit, 0.15);
   EXPECT_EQ(seen->p99_limit, milliseconds(300));
 }
 

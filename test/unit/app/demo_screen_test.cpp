@@ -19,6 +19,7 @@ demo_view some_view() {
               .took = milliseconds(12),
               .answered = true,
               .served_by = "cache",
+              .refused = true,
               .text = "Oslo: 7 degrees"});
   }
   view.add({.sent = milliseconds(8100),
@@ -31,9 +32,8 @@ demo_view some_view() {
   look.state = "open";
   look.scope = "weather__now";
   look.retry_after = milliseconds(1300);
-  look.error_rate = 0.34;
+  look.reason = "outage";
   look.error_limit = 0.15;
-  look.p99 = milliseconds(12);
   look.p99_limit = milliseconds(300);
   view.add(look);
   return view;
@@ -49,8 +49,9 @@ TEST(demo_picture, tells_phase_breaker_figures_and_who_answers) {
   const std::string text = joined(demo_picture(some_view(), false, 100));
 
   for (const char* part :
-       {"0:08", "errors: the weather tool answers HTTP 500", "OPEN", "next try in 1.3 s", "weather__now",
-        "errors 34 % (limit 15 %)", "p99 12 ms (limit 300 ms)", "cache 10", "\"Lima: about 19 degrees\" after 30 ms"}) {
+       {"0:08", "errors: the weather tool answers HTTP 500", "OPEN", "next try in 1.3 s: nearly every call failed",
+        "weather__now", "asked 1 of 11 times, errors 100 %, p99 30 ms (limits 15 %, 300 ms)", "cache 10",
+        "\"Lima: about 19 degrees\" after 30 ms"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
 }
@@ -90,6 +91,18 @@ TEST(demo_picture, takes_moments_far_outside_the_show) {
   view.add({.sent = -seconds(5), .took = seconds(1), .answered = true, .served_by = "primary"});
 
   EXPECT_LT(view.timeline().size(), 100u);
+}
+
+TEST(demo_view, forgets_calls_that_ended_more_than_three_seconds_ago) {
+  demo_view view;
+  view.add({.sent = seconds(1), .took = seconds(1), .answered = true, .served_by = "cache"});
+  view.add({.sent = seconds(4), .took = milliseconds(20), .answered = true, .served_by = "primary"});
+  EXPECT_EQ(view.tool().failed, 1u);
+
+  view.add({.sent = milliseconds(5100), .took = milliseconds(30), .answered = true, .served_by = "primary"});
+
+  EXPECT_EQ(view.tool().offered, 2u);
+  EXPECT_EQ(view.tool().failed, 0u);
 }
 
 TEST(demo_line, is_one_line_without_colour) {
