@@ -13,16 +13,6 @@ constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 constexpr std::string_view data_field = "data: ";
 constexpr std::string_view event_end = "\n\n";
 
-// An event's memory is used again, unless it was a large one.
-void empty(buffer& used) {
-  constexpr std::size_t kept = std::size_t{64} * 1024;
-  if (used.capacity() > kept) {
-    used = {};
-  } else {
-    used.clear();
-  }
-}
-
 }  // namespace
 
 // How an event stays uncopied: its only data line is remembered as a view (`single_`) of the piece or of `line_`. It
@@ -63,8 +53,8 @@ void sse_reader::forget_event() {
   event_given_ = false;
   has_data_ = false;
   single_ = {};
-  empty(home_);
-  empty(joined_);
+  release(home_);
+  release(joined_);
   name_.clear();
 }
 
@@ -89,7 +79,7 @@ bool sse_reader::take_line(std::string_view& line) {
   piece_.remove_prefix(size + 1);
 
   if (!line_.empty() && !line_done_) {
-    line_.append(line);
+    append(line_, line);
     line = line_.view();
     line_done_ = true;
   }
@@ -98,6 +88,22 @@ bool sse_reader::take_line(std::string_view& line) {
     if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
   }
   return true;
+}
+
+void sse_reader::append(buffer& to, std::string_view bytes) {
+  if (bytes.empty()) return;
+  if (to.capacity() == 0 && pool_ != nullptr) to = pool_->take();
+  to.append(bytes);
+}
+
+void sse_reader::release(buffer& used) {
+  // Without a pool the memory is used again, unless a large event needed it.
+  constexpr std::size_t kept = std::size_t{64} * 1024;
+  if (pool_ != nullptr || used.capacity() > kept) {
+    used = {};
+  } else {
+    used.clear();
+  }
 }
 
 bool sse_reader::take_field(std::string_view line) {
@@ -129,11 +135,11 @@ bool sse_reader::take_data(std::string_view value) {
     single_in_ = in_line ? place::line : place::piece;
     return value.size() <= limit_;
   }
-  if (joined_.empty()) joined_.append(single_);
+  if (joined_.empty()) append(joined_, single_);
   single_ = {};
   if (joined_.size() + 1 + value.size() > limit_) return false;
-  joined_.append("\n");
-  joined_.append(value);
+  append(joined_, "\n");
+  append(joined_, value);
   return true;
 }
 
@@ -141,7 +147,7 @@ bool sse_reader::take_data(std::string_view value) {
 bool sse_reader::keep() {
   if (!single_.empty() && single_in_ == place::piece) {
     home_.clear();
-    home_.append(single_);
+    append(home_, single_);
     single_ = home_.view();
   } else if (!single_.empty() && single_in_ == place::line) {
     home_ = std::move(line_);  // the bytes stay where they are, and so does the view
@@ -149,11 +155,11 @@ bool sse_reader::keep() {
   single_in_ = place::home;
   if (line_done_) {
     line_done_ = false;
-    empty(line_);
+    release(line_);
   }
   // The field's name and a line end come on top of the data.
   if (line_.size() + piece_.size() > limit_ + data_field.size() + 2) return false;
-  line_.append(piece_);
+  append(line_, piece_);
   piece_ = {};
   return true;
 }

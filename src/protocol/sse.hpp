@@ -34,8 +34,9 @@ class sse_reader {
     too_large,  ///< an event is above the limit; the reader gives nothing any more
   };
 
-  /// `limit`: most bytes of one event's data, and of one line.
-  explicit sse_reader(std::size_t limit) : limit_(limit) {}
+  /// `limit`: most bytes of one event's data, and of one line. What has to be copied is copied to memory of `pool`, if
+  /// there is one: worth it where events are large.
+  explicit sse_reader(std::size_t limit, buffer_pool* pool = nullptr) : limit_(limit), pool_(pool) {}
 
   /// `piece` must live until next() has said `more`.
   void feed(std::string_view piece) {
@@ -59,10 +60,13 @@ class sse_reader {
   bool take_field(std::string_view line);
   bool take_data(std::string_view value);
   bool keep();
+  void append(buffer& to, std::string_view bytes);
+  void release(buffer& used);
   step fail();
   void forget_event();
 
   std::size_t limit_;
+  buffer_pool* pool_;
   std::string_view piece_;         // what is left of it
   const char* next_lf_ = nullptr;  // in piece_, its end if there is none; null: not yet looked for
   buffer line_;                    // the start of a line whose end came, or will come, in a later piece

@@ -144,6 +144,15 @@ TEST(event_stream, does_not_copy_an_event_that_lies_in_one_piece) {
   EXPECT_EQ(event.data.data(), stream.data() + stream.find("abc"));
 }
 
+TEST(event_stream, reads_the_same_with_memory_from_a_pool) {
+  buffer_pool pool(16);
+  const std::string stream = "data: " + std::string(100, 'x') + "\n\ndata: a\ndata: b\n\n";
+  for (std::size_t size = 1; size <= stream.size(); ++size) {
+    sse_reader reader(200, &pool);
+    EXPECT_EQ(read(reader, stream, size), (events{{"message", std::string(100, 'x')}, {"message", "a\nb"}}));
+  }
+}
+
 TEST(written_event, has_one_data_line_whatever_the_message_looks_like) {
   const std::string_view pretty = "{\r\n  \"a\": [1,\n 2]\n}";
   std::string space;
