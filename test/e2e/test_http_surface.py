@@ -178,7 +178,10 @@ def test_configured_hosts_and_origins_are_served(gateway, fake):
     with RawConnection(through.port) as connection:
         headers = {"Origin": "https://app.example"}
         assert connection.exchange(post(initialize_body(), headers, host="gateway.example")).status == 200
-    for refused in (post(initialize_body(), {"Origin": "https://other.example"}), post(initialize_body(), host="a.example")):
+    for refused in (
+        post(initialize_body(), {"Origin": "https://other.example"}),
+        post(initialize_body(), host="a.example"),
+    ):
         with RawConnection(through.port) as connection:
             assert connection.exchange(refused).status == 403
 

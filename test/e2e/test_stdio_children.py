@@ -77,7 +77,7 @@ NOISE = {
     "one byte at a time": {"framing": "bytes"},
     "two messages in one write": {"after": '{"jsonrpc":"2.0","method":"notifications/message","params":{}}\n'},
     "a length header": {"noise": "Content-Length: 17\r\n\r\n"},
-    "a line over the limit": {"noise": "x" * (2 * MEBIBYTE) + "\n"},
+    "a line over the limit": {"noise_line": 2 * MEBIBYTE},
     "bytes that are no text": {"noise": "\u00ff\u00fe\ufffd\u0000\n"},
 }
 

@@ -76,7 +76,7 @@ def test_one_new_session_and_every_call_succeeds(server, gateway, fake):
     ],
 )
 def test_a_session_that_cannot_be_had_is_an_error_in_time_and_no_flood(server, gateway, fake, figure):
-    # `observe`: no breaker stands between the callers and the upstream, so that what spares it is the session's own pace.
+    # `observe`: no breaker stands between callers and upstream, so that what spares it is the pace of new sessions.
     through, upstream, clients = start(gateway, fake, {}, breaker={"mode": "observe"})
     upstream.control(forget_sessions=True, server=server, clear_journal=True)
     since = upstream.state()["now"]

@@ -22,6 +22,7 @@ class Script:
     stderr: str = "quiet"  # quiet, first, steady, unbroken, invalid, closed
     stdout_first: str = ""  # written before anything else
     noise: str = ""  # written before every answer to a call
+    noise_line: int = 0  # so many bytes in one line, written before every answer to a call
     after: str = ""  # written after every answer to a call, in the same write
     start_delay: float = 0.0
 
@@ -109,6 +110,8 @@ class Server:
         text = "x" * int(arguments.get("size", 0)) if tool == "big" else json.dumps(arguments, sort_keys=True)
         if self.script.noise:
             write_stdout(self.script.noise.encode())
+        if self.script.noise_line:
+            write_stdout(b"x" * self.script.noise_line + b"\n")
         self.reply(message, {"content": [{"type": "text", "text": text}]})
         if self.script.after:
             write_stdout(self.script.after.encode())
