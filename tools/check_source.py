@@ -291,7 +291,7 @@ def coroutines(files: tree, _table: dict[str, folder_rule]) -> Iterator[finding]
 
 
 def leftovers(files: tree, _table: dict[str, folder_rule]) -> Iterator[finding]:
-    """No TODO without an issue number, no path of somebody's machine, no merge mark."""
+    """No TODO without an issue number, no path of somebody's machine, no merge mark, no placeholder."""
     marks = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b(?!\(#\d+\))")
     paths = re.compile(r"(?<![\w.:/-])/(?:work|home/\w+|Users/\w+|tmp/(?!\.|\{|\$|\w*XXX)\w+)/")
     merges = re.compile(r"^(<{7}|>{7}) ")
@@ -305,6 +305,8 @@ def leftovers(files: tree, _table: dict[str, folder_rule]) -> Iterator[finding]:
                 yield finding(name, line, "leftovers", "a path of somebody's machine")
             if merges.search(text):
                 yield finding(name, line, "leftovers", "a merge mark")
+            if name.endswith(".md") and re.fullmatch(r"[A-Z_]{4,}|\[?(TBD|\.\.\.)\]?", text.strip()):
+                yield finding(name, line, "leftovers", "a placeholder")
 
 
 def documents(files: tree, _table: dict[str, folder_rule]) -> Iterator[finding]:

@@ -135,7 +135,9 @@ class form_rules(checked_tree):
                                 "auto g = [](owner o) -> boost::asio::awaitable<void> { co_return; };\n"}))
 
     def test_leftovers_are_found(self):
-        self.assertEqual([f"src/base/a.cpp:{line}" for line in (1, 3, 4)], self.found(check_source.leftovers, {
+        self.assertEqual(["docs/page.md:3"] + [f"src/base/a.cpp:{line}" for line in (1, 3, 4)], self.found(
+            check_source.leftovers, {
+            "docs/page.md": "# Page\n\nRESULTS\n",
             "src/base/a.cpp": "// TODO later\n// TODO(#12) with its issue\n// see /home/somebody/notes\n"
                               "<<<<<<< ours\n"}))
 
