@@ -1,7 +1,7 @@
 """A small MCP tool server on stdin and stdout whose manners are chosen by its arguments and by the tool that is called.
 
 Modes (any number): noise, chatty, unbroken_stderr, close_stderr, crlf, paged, slow_start, exit_at_once, old_revision,
-ignore_eof, grandchild, deaf.
+ignore_eof, grandchild.
 """
 import json
 import os
@@ -58,6 +58,9 @@ def call(request):
         text(request, json.dumps(received))
     elif name == "stall":
         pass
+    elif name == "read_nothing":
+        time.sleep(arguments["seconds"])
+        text(request, "awake")
     elif name == "later":
         threading.Thread(target=later, args=(request, arguments["seconds"], arguments["text"]), daemon=True).start()
     elif name == "progress":
@@ -143,8 +146,6 @@ def main():
     if "noise" in modes:
         put(b"Welcome to small 1.0\n\n\x1b[32mready\x1b[0m\n{\"level\":\"info\"}\nContent-Length: 12\r\n\r\n42\n[1]\n")
     for line in sys.stdin.buffer:
-        if "deaf" in modes:
-            time.sleep(600)
         received.append(line.decode("utf-8", "replace"))
         handle(json.loads(line))
     while "ignore_eof" in modes:

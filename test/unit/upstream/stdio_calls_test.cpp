@@ -129,19 +129,20 @@ TEST_F(call_to_a_child, that_closed_its_stdout_is_lost_and_the_child_is_replaced
 }
 
 TEST_F(call_to_a_child, that_does_not_read_fails_unsent_when_too_much_waits) {
-  settings.stdio.command = small_server();
   start_ready();
   const std::string request =
       R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"a":")" +
       std::string(9 * 1024 * 1024, 'a') + R"("}}})";
 
-  auto blocker = call_soon("close_stdout", "{}", 2s);  // sleeps without reading
+  auto blocker = call_soon("read_nothing", R"({"seconds":2})");
   std::vector<std::future<called>> calls;
-  for (int number = 0; number < 3; ++number) calls.push_back(call_text(request, "echo", 2s));
+  for (int number = 0; number < 3; ++number) calls.push_back(call_text(request, "echo", 1s));
 
-  // One is being written, one waits, and there is no room for the last.
+  // One is being written, one waits for it, and there is no room for the last.
   EXPECT_EQ(calls[2].get().fault, fault::not_ready);
-  EXPECT_FALSE(calls[1].get().sent);
+  EXPECT_EQ(calls[1].get().fault, fault::deadline_before_send);
+  EXPECT_EQ(calls[0].get().fault, fault::deadline);
+  EXPECT_EQ(blocker.get().text, "awake");
 }
 
 }  // namespace
