@@ -18,25 +18,20 @@ namespace switchgear::app {
 
 namespace {
 
-// The file's values, overruled by the command line's. Empty, or what is wrong with the command line.
-std::string overrule(config::gateway& settings, const arguments& given) {
+// parse_arguments has checked the values of the command line.
+void overrule(config::gateway& settings, const arguments& given) {
   if (given.listen) {
     const auto where = config::parse_endpoint(*given.listen);
-    if (!where) return "--listen " + *given.listen + ": not HOST:PORT with an IP address";
     settings.listen.address = where->address;
     settings.listen.port = where->port;
   }
   if (given.admin) {
     const auto where = config::parse_endpoint(*given.admin);
-    if (!where) return "--admin " + *given.admin + ": not HOST:PORT with an IP address";
     settings.admin.address = where->address;
     settings.admin.port = where->port;
   }
-  if (given.state && *given.state != "memory") {
-    return "--state " + *given.state + ": this version keeps breakers in memory only; write memory";
-  }
+  if (given.state) settings.state = *given.state;
   if (given.threads) settings.threads = *given.threads;
-  return {};
 }
 
 // Each client and each upstream connection is a descriptor; the usual soft limit of 1024 is far below what a gateway
@@ -55,14 +50,14 @@ int serve(const arguments& given, std::ostream& problems) {
   if (!given.file.empty()) {
     config::reading read = config::read_file(given.file);
     for (const config::problem& one : read.errors) problems << to_string(one, read.file) << '\n';
-    for (const config::problem& one : read.warnings) problems << "warning: " << to_string(one, read.file) << '\n';
+    for (config::problem one : read.warnings) {
+      one.what.insert(0, "warning: ");
+      problems << to_string(one, read.file) << '\n';
+    }
     if (!read.gateway) return exit_failed;
     settings = std::move(*read.gateway);
   }
-  if (const std::string wrong = overrule(settings, given); !wrong.empty()) {
-    problems << wrong << '\n';
-    return exit_usage;
-  }
+  overrule(settings, given);
   raise_descriptor_limit();
 
   observe::log log(log_level(settings.log));

@@ -96,8 +96,7 @@ boost::asio::awaitable<void> try_tool(attempt_context& given, attempt& done) {
   done.reply = co_await target.upstream->call(given.on, given.outgoing, interrupt, given.sink);
   done.ended = async::worker::now();
 
-  const bool probe = call.permit.probe() && target.gate->state() == breaker::state::half_open;
-  done.what = classify(done.reply, target.policy, probe);
+  done.what = classify(done.reply, target.policy, call.permit.tool_probe());
   done.took = done.ended - given.started;
   const duration server_limit = target.server_gate->slow_after();
   done.slow = over(done.took, slow_after);

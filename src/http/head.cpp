@@ -52,6 +52,7 @@ class sink : public beast::http::basic_parser<is_request> {
   }
 
   void on_response_impl(int status, beast::string_view, int version, beast::error_code& error) override {
+    if (status < 100) return refuse(errc::malformed_head, error);
     if constexpr (!is_request) head_.status = status;
     take_version(version, error);
   }
@@ -66,9 +67,13 @@ class sink : public beast::http::basic_parser<is_request> {
         if (!same_text(content, "chunked") || seen_transfer_encoding_) return refuse(errc::bad_framing, error);
         seen_transfer_encoding_ = true;
         break;
+      case field::content_length:
+        // basic_parser takes a list of equal numbers; whoever reads the same bytes elsewhere may not.
+        if (content.find_first_not_of("0123456789") != std::string_view::npos) return refuse(errc::bad_framing, error);
+        break;
       case field::connection:
         if (has_token(content, "close")) keep_alive_ = false;
-        if (has_token(content, "keep-alive") && !close_seen(content)) keep_alive_ = true;
+        if (has_token(content, "keep-alive") && !has_token(content, "close")) keep_alive_ = true;
         break;
       case field::content_type:
         once(head_.content_type, content, error);
@@ -89,8 +94,6 @@ class sink : public beast::http::basic_parser<is_request> {
   void on_finish_impl(beast::error_code&) override {}
 
  private:
-  static bool close_seen(std::string_view content) { return has_token(content, "close"); }
-
   void other_field(field name, std::string_view name_text, std::string_view content, beast::error_code& error) {
     if constexpr (is_request) {
       switch (name) {

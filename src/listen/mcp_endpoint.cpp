@@ -1,5 +1,6 @@
 #include "listen/mcp_endpoint.hpp"
 
+#include "base/version.hpp"
 #include "http/media_type.hpp"
 #include "listen/event_stream.hpp"
 #include "listen/origin.hpp"
@@ -195,7 +196,7 @@ asio::awaitable<bool> mcp_endpoint::initialize(std::string_view body, const prot
     co_return co_await refuse(
         {503, code::overloaded, "too many sessions", "Retry-After: 5\r\n", refusal::session_limit}, id);
   }
-  const std::string result = protocol::initialize_result(version, {"switchgear", "0.1.0", "Switchgear"});
+  const std::string result = protocol::initialize_result(version, {"switchgear", switchgear::version, "Switchgear"});
   const std::string field = "Mcp-Session-Id: " + *session + "\r\n";
   parts pieces;
   protocol::write_result(id, result, pieces);
@@ -211,7 +212,7 @@ asio::awaitable<bool> mcp_endpoint::request(std::string_view body, const protoco
   const std::shared_ptr<const std::string> tools = here_.tools;
   if (seen.method == "ping") {
     protocol::write_result(id, protocol::empty_result, pieces);
-  } else if (seen.method == "tools/list" && seen.params.in(body).find(R"("cursor")") != std::string_view::npos) {
+  } else if (seen.method == "tools/list" && seen.cursor && seen.cursor.in(body) != "null") {
     text = protocol::write_error(id, code::invalid_params, "unknown cursor: this list has one page");
   } else if (seen.method == "tools/list") {
     protocol::write_result(id, *tools, pieces);

@@ -47,7 +47,7 @@ struct reply {
   int status = 0;                       ///< HTTP status, 0 on stdio
   std::optional<duration> retry_after;  ///< from Retry-After, if it was a valid one
   buffer body;                          ///< the JSON-RPC response (or error) of the upstream, if any came
-  protocol::message message;            ///< of body, valid when has_message; error_message is empty if it had escapes
+  protocol::message message;            ///< of body, valid when has_message, but for its unescaped views
   bool has_message = false;             ///< also true for a JSON-RPC error under a failing HTTP status
   std::string detail;                   ///< for people: which address, what happened, at most 300 characters of a body
 };

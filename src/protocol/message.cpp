@@ -60,6 +60,7 @@ class reader {
         if (key == "arguments") return {&seen_.arguments};
         if (key == "_meta") return {&seen_.meta, object::meta};
         if (key == "progressToken") return {&params_token_};
+        if (key == "cursor") return {&seen_.cursor};
         if (key == "requestId") return {&seen_.cancelled_id};
         if (key == "protocolVersion") return {&wanted_version_};
         break;

@@ -41,6 +41,7 @@ struct message {
   span arguments;                     ///< params.arguments
   span meta;                          ///< params._meta
   span progress_token;                ///< params._meta.progressToken; in notifications/progress params.progressToken
+  span cursor;                        ///< params.cursor, raw
   span cancelled_id;                  ///< params.requestId of notifications/cancelled
   std::string_view protocol_version;  ///< params.protocolVersion of initialize, unescaped
 

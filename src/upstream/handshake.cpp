@@ -1,5 +1,6 @@
 #include "upstream/handshake.hpp"
 
+#include "base/version.hpp"
 #include "protocol/text.hpp"
 #include "protocol/version.hpp"
 #include "upstream/printable.hpp"
@@ -11,7 +12,7 @@ namespace switchgear::upstream {
 std::string initialize_request(std::uint64_t id) {
   return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"initialize","params":{"protocolVersion":)" +
          protocol::quoted(protocol::newest_version) +
-         R"(,"capabilities":{},"clientInfo":{"name":"switchgear","version":"0.1.0"}}})";
+         R"(,"capabilities":{},"clientInfo":{"name":"switchgear","version":")" + std::string(version) + R"("}}})";
 }
 
 std::string tools_list_request(std::uint64_t id, std::string_view cursor) {

@@ -258,9 +258,13 @@ void http_exchange::take_message(const http_request& request, port::reply& reply
     }
     return;
   }
-  reply.message = *seen;
-  // Unescaped text lives in space_, which ends with the exchange.
-  if (seen->error_message.data() == space_.error.data()) reply.message.error_message = {};
+  accept(*seen, reply);
+}
+
+void http_exchange::accept(const protocol::message& seen, port::reply& reply) {
+  // Spans hold in any copy of the text; the unescaped views do not, and a caller has the spans.
+  reply.message = seen;
+  reply.message.method = reply.message.error_message = {};
   reply.has_message = true;
 }
 
@@ -298,7 +302,7 @@ asio::awaitable<void> http_exchange::read_events(const http_request& request, po
       if (seen->kind == protocol::kind::response && seen->id.in(event.data) == request.id) {
         reply.body = on_.buffers.take();
         reply.body.append(event.data);
-        take_message(request, reply);
+        accept(*seen, reply);
         co_return;
       }
     }

@@ -45,7 +45,12 @@ class http_exchange {
  public:
   http_exchange(async::worker& on, const http_endpoint& endpoint, connection_pool& pool, async::interrupt& interrupt,
                 port::notification_sink* sink)
-      : on_(on), endpoint_(endpoint), pool_(pool), interrupt_(interrupt), sink_(sink), events_(endpoint.max_answer) {}
+      : on_(on),
+        endpoint_(endpoint),
+        pool_(pool),
+        interrupt_(interrupt),
+        sink_(sink),
+        events_(endpoint.max_answer, &on.buffers) {}
 
   /// Every way to end is a reply. A request that a kept connection did not take (the peer closed it before a byte
   /// could be written) goes out on a new one.
@@ -63,6 +68,7 @@ class http_exchange {
 
   void fail(port::reply& reply, error_code why);
   void take_message(const http_request& request, port::reply& reply);
+  void accept(const protocol::message& seen, port::reply& reply);
   bool decode_new(std::size_t from, port::reply& reply);
   void finish();
 

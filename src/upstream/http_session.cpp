@@ -1,4 +1,5 @@
 // The control worker's side of http_upstream: one session, opened, listed, renewed and ended.
+#include "base/version.hpp"
 #include "protocol/text.hpp"
 #include "upstream/handshake.hpp"
 #include "upstream/http_upstream.hpp"
@@ -202,7 +203,7 @@ std::string http_upstream::head_for(std::string_view method, std::string_view id
   };
   head.append(" ").append(endpoint_.address.target).append(" HTTP/1.1\r\n");
   field("Host", endpoint_.address.authority);
-  field("User-Agent", "switchgear/0.1.0");
+  field("User-Agent", "switchgear/" + std::string(switchgear::version));
   field("Accept", "application/json, text/event-stream");
   field("Accept-Encoding", "identity");
   field("Content-Type", "application/json");

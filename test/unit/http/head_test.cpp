@@ -97,6 +97,11 @@ TEST(response_head, gives_status_framing_and_session) {
   EXPECT_TRUE(head->framing.chunked);
 }
 
+TEST(response_head, refuses_a_status_below_100) {
+  EXPECT_EQ(read_response_head("HTTP/1.1 020 OK\r\n\r\n").error(), errc::malformed_head);
+  EXPECT_EQ(read_response_head("HTTP/1.1 099 OK\r\n\r\n").error(), errc::malformed_head);
+}
+
 TEST(head_end, is_found_across_pieces) {
   const std::string text = request("X: 1\r\n");
   std::size_t searched = 0;
