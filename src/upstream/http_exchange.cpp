@@ -230,13 +230,13 @@ asio::awaitable<bool> http_exchange::read_whole_body(port::reply& reply, std::si
     co_return false;
   }
   if (framing_.content_length && !body_done_) received_.reserve(static_cast<std::size_t>(*framing_.content_length));
-  while (!body_done_) {
+  while (!body_done_ && received_.size() <= limit) {
     if (!co_await fill(reply)) co_return false;
-    if (received_.size() > limit) {
-      reply.detail = "an answer of more than the limit of " + std::to_string(limit) + " bytes";
-      fail(reply, make_error_code(errc::too_large));
-      co_return false;
-    }
+  }
+  if (received_.size() > limit) {
+    reply.detail = "an answer of more than the limit of " + std::to_string(limit) + " bytes";
+    fail(reply, make_error_code(errc::too_large));
+    co_return false;
   }
   co_return true;
 }

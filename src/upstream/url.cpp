@@ -5,6 +5,8 @@
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 
+#include <charconv>
+
 namespace switchgear::upstream {
 
 result<url> read_url(std::string_view text) {
@@ -21,8 +23,12 @@ result<url> read_url(std::string_view text) {
 
   read.host = view.host_address();
   const std::uint16_t standard = read.tls ? 443 : 80;
-  if (view.has_port() && !view.port().empty() && view.port_number() == 0) return errc::bad_url;
-  read.port = view.has_port() && !view.port().empty() ? view.port_number() : standard;
+  read.port = standard;
+  if (const auto digits = view.port(); !digits.empty()) {
+    // The library's number wraps around.
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), read.port);
+    if (error != std::errc{} || end != digits.data() + digits.size() || read.port == 0) return errc::bad_url;
+  }
 
   const auto encoded_host = view.encoded_host();
   read.authority.assign(encoded_host.data(), encoded_host.size());
