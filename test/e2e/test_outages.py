@@ -59,7 +59,7 @@ def gateway_for(gateway, url: str, breaker: dict, tool: str):
 
 
 def refusal_times(load: Load, is_open: Callable[[], bool]) -> list[list[float]]:
-    """Rounds of calls, one after the other on one connection, while the breaker is open; the time of each refused one."""
+    """Rounds of calls on one connection, one after the other, while the breaker is open; each refused one's time."""
     call = {"name": load.tool, "arguments": load.arguments}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}).encode()
     request = post(body, {"Mcp-Session-Id": load.session, "MCP-Protocol-Version": VERSION})
@@ -142,7 +142,7 @@ def play(name: str, through, tool: str, arguments: dict, outage: Outage, figure)
     half_open = last_half_open(watch, closed)
     probing = load.between(half_open.at, closed.at)
     reached = [sample for sample in probing if not sample.refused]
-    # A probe of the last poll interval may be seen on either side of a change.
+    # The share is granted by the second and rounded up, hence one more.
     assert len(reached) <= PROBE_SHARE * len(probing) + PROBE_CAP + 1, f"{len(reached)} of {len(probing)} in half_open"
 
     shares = refused_shares(samples, closed.at)

@@ -22,7 +22,7 @@ class Script:
     stderr: str = "quiet"  # quiet, first, steady, unbroken, invalid, closed
     stdout_first: str = ""  # written before anything else
     noise: str = ""  # written before every answer to a call
-    noise_line: int = 0  # so many bytes in one line, written before every answer to a call
+    noise_line: int = 0  # so many bytes in one line, written before the first answer to a call
     after: str = ""  # written after every answer to a call, in the same write
     start_delay: float = 0.0
 
@@ -112,6 +112,7 @@ class Server:
             write_stdout(self.script.noise.encode())
         if self.script.noise_line:
             write_stdout(b"x" * self.script.noise_line + b"\n")
+            self.script.noise_line = 0
         self.reply(message, {"content": [{"type": "text", "text": text}]})
         if self.script.after:
             write_stdout(self.script.after.encode())

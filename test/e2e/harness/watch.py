@@ -1,5 +1,7 @@
-"""Follows the breakers of a gateway: every change of state, with the moment at which it was seen."""
+"""Follows the breakers of a gateway: every change of state, with its moment."""
 
+import http.client
+import json
 import threading
 import time
 from dataclasses import dataclass
@@ -9,7 +11,7 @@ from harness.gateway import Gateway
 
 @dataclass
 class Change:
-    """`scope` is the breaker's name, with "server:" in front for an upstream."""
+    """`at` on time.monotonic(); `scope` is the breaker's name, with "server:" in front for an upstream."""
 
     at: float
     scope: str
@@ -21,9 +23,10 @@ class Watch:
     """Polls /api/circuits for as long as the `with` block lasts."""
 
     def __init__(self, gateway: Gateway, every: float = 0.02):
-        self.gateway = gateway
+        self.connection = http.client.HTTPConnection("127.0.0.1", gateway.admin_port, timeout=5)
         self.every = every
         self.changes: list[Change] = []
+        self.known: dict[str, str] = {}
         self.stopping = threading.Event()
         self.thread = threading.Thread(target=self._run, name="watch")
 
@@ -34,23 +37,29 @@ class Watch:
     def __exit__(self, *_) -> None:
         self.stopping.set()
         self.thread.join(10)
+        self.connection.close()
 
     def _run(self) -> None:
-        known: dict[str, str] = {}
         while not self.stopping.is_set():
             try:
-                circuits = self.gateway.circuits()["circuits"]
-            except OSError:
+                self.connection.request("GET", "/api/circuits")
+                text = self.connection.getresponse().read()
+            except (OSError, http.client.HTTPException):
+                self.connection.close()  # the next request opens it again
                 continue
-            now = time.monotonic()
-            for circuit in circuits:
-                scope = circuit["name"]
-                if circuit["kind"] == "server" and not scope.startswith("server:"):
-                    scope = f"server:{scope}"
-                if known.get(scope, "closed") != circuit["state"]:
-                    self.changes.append(Change(now, scope, circuit["state"], circuit["reason"]))
-                known[scope] = circuit["state"]
+            self._take(json.loads(text)["circuits"], time.monotonic())
             self.stopping.wait(self.every)
+
+    def _take(self, circuits: list[dict], now: float) -> None:
+        for circuit in circuits:
+            scope = circuit["name"]
+            if circuit["kind"] == "server" and not scope.startswith("server:"):
+                scope = f"server:{scope}"
+            if self.known.get(scope, "closed") != circuit["state"]:
+                # The gateway says for how long it has been so: a poll that comes late does not move the moment.
+                moment = now - circuit["since_ms"] / 1000
+                self.changes.append(Change(moment, scope, circuit["state"], circuit["reason"]))
+            self.known[scope] = circuit["state"]
 
     def first(self, state: str, after: float, scope: str | None = None) -> Change | None:
         for change in list(self.changes):
