@@ -59,7 +59,8 @@ class sink : public beast::http::basic_parser<is_request> {
 
   void on_field_impl(field name, beast::string_view name_text, beast::string_view value,
                      beast::error_code& error) override {
-    // basic_parser unfolds a folded field into memory of its own; a value outside the text was one.
+    // basic_parser unfolds a folded field into memory of its own: a value outside the text was one. find_head_end
+    // refuses them before; a head that came another way must not get past either.
     if (!value.empty() && !inside(value)) return refuse(errc::malformed_head, error);
     const std::string_view content = plain(value);
     switch (name) {
@@ -179,9 +180,13 @@ class sink : public beast::http::basic_parser<is_request> {
 }  // namespace
 
 result<std::size_t> find_head_end(std::string_view received, std::size_t& searched) {
-  // Line by line, so that a bare LF is refused when it arrives and not after the head's deadline.
+  // Line by line, so that a bare LF or a folded field is refused when it arrives and not after the head's deadline.
   std::size_t at = searched;
-  while (const void* hit = std::memchr(received.data() + at, '\n', received.size() - at)) {
+  for (;;) {
+    const bool begins_line = at != 0 && at < received.size() && received[at - 1] == '\n';
+    if (begins_line && (received[at] == ' ' || received[at] == '\t')) return errc::malformed_head;
+    const void* hit = std::memchr(received.data() + at, '\n', received.size() - at);
+    if (hit == nullptr) break;
     const std::size_t lf = static_cast<std::size_t>(static_cast<const char*>(hit) - received.data());
     if (lf == 0 || received[lf - 1] != '\r') return errc::malformed_head;
     at = lf + 1;

@@ -111,7 +111,9 @@ bool is_directory(const std::string& path) {
 }
 
 // A pidfd. The C library's own function has no declaration that C++ can use before glibc 2.37.
-int open_handle(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
+int open_handle(pid_t pid) {
+  return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+}
 
 // posix_spawn reports a missing directory and a missing program by the same number.
 std::string spawn_failure(const port::stdio_upstream_settings& settings, int error) {

@@ -154,7 +154,7 @@ asio::awaitable<bool> http_exchange::read_head(http_reply& out) {
       continue;
     }
     out.reply.head_seen = true;
-    out.reply.status = head->status;
+    out.reply.status = status_ = head->status;
     out.reply.retry_after = read_retry_after(head->retry_after);
     out.session_id.assign(head->session_id);
     media_type_.assign(head->content_type);
@@ -241,20 +241,27 @@ asio::awaitable<bool> http_exchange::read_whole_body(port::reply& reply, std::si
   co_return true;
 }
 
+// What came, for people.
+std::string http_exchange::page() const {
+  std::string text = "HTTP " + std::to_string(status_);
+  if (!media_type_.empty()) text += " " + shown(media_type_);
+  return text;
+}
+
 void http_exchange::take_message(const http_request& request, port::reply& reply) {
   const auto seen = protocol::peek(reply.body.view(), space_);
   if (!seen || seen->kind != protocol::kind::response) {
     if (reply.fault == port::fault::none) {
       reply.fault = port::fault::bad_message;
-      reply.detail = std::to_string(reply.status) + " " + shown(media_type_) + " that is no JSON-RPC response" +
-                     (seen ? "" : " (" + seen.error().message() + ")") + ": " + shown(reply.body.view());
+      reply.detail = page() + " that is no JSON-RPC response" + (seen ? "" : " (" + seen.error().message() + ")") +
+                     ": " + shown(reply.body.view());
     }
     return;
   }
   if (seen->id.in(reply.body.view()) != request.id) {
     if (reply.fault == port::fault::none) {
       reply.fault = port::fault::bad_message;
-      reply.detail = "a response to id " + shown(seen->id.in(reply.body.view())) + ", which nobody sent";
+      reply.detail = page() + ": a response to id " + shown(seen->id.in(reply.body.view())) + ", which nobody sent";
     }
     return;
   }
@@ -288,7 +295,8 @@ asio::awaitable<void> http_exchange::read_events(const http_request& request, po
       const auto seen = protocol::peek(event.data, space_);
       if (!seen) {
         reply.fault = port::fault::bad_message;
-        reply.detail = "an event that is no JSON-RPC message (" + seen.error().message() + "): " + shown(event.data);
+        reply.detail =
+            page() + ": an event that is no JSON-RPC message (" + seen.error().message() + "): " + shown(event.data);
         co_return;
       }
       if (seen->kind == protocol::kind::notification && sink_ != nullptr) {
@@ -311,12 +319,15 @@ asio::awaitable<void> http_exchange::read_events(const http_request& request, po
     if (!co_await fill(reply)) co_return;
   }
   reply.fault = port::fault::bad_message;
-  reply.detail = "an event stream that ended without the response";
+  reply.detail = page() + ": the stream ended without the response";
 }
 
 asio::awaitable<void> http_exchange::read_failure(const http_request& request, port::reply& reply) {
   const bool is_success = reply.status >= 200 && reply.status < 300;
-  reply.fault = is_success && reply.status != 202 ? port::fault::bad_media_type : port::fault::bad_status;
+  const bool has_type = !media_type_.empty() && reply.status != 202;
+  reply.fault = !is_success ? port::fault::bad_status
+                : has_type  ? port::fault::bad_media_type
+                            : port::fault::bad_message;
   port::reply aside;  // what goes wrong while reading the failure must not hide the failure
   aside.sent = aside.head_seen = true;
   const std::string seen_detail = std::move(reply.detail);
@@ -327,8 +338,7 @@ asio::awaitable<void> http_exchange::read_failure(const http_request& request, p
     co_return;
   }
   reply.body = std::move(received_);
-  reply.detail = "HTTP " + std::to_string(reply.status);
-  if (!media_type_.empty()) reply.detail += " " + shown(media_type_);
+  reply.detail = page();
   if (!seen_detail.empty()) {
     reply.detail += ", " + seen_detail;
   } else if (!reply.body.empty()) {

@@ -70,6 +70,7 @@ class http_exchange {
   void take_message(const http_request& request, port::reply& reply);
   void accept(const protocol::message& seen, port::reply& reply);
   bool decode_new(std::size_t from, port::reply& reply);
+  std::string page() const;
   void finish();
 
   async::worker& on_;
@@ -82,6 +83,7 @@ class http_exchange {
   buffer received_;  // after the head: payload of the body only
   http::framing framing_;
   http::chunk_reader chunks_;
+  int status_ = 0;
   std::string media_type_;
   protocol::sse_reader events_;
   protocol::scratch space_;

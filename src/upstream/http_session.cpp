@@ -20,6 +20,7 @@ namespace {
 
 constexpr duration shortest_pause = std::chrono::milliseconds(500);  // also between two attempts to open a session
 constexpr duration longest_pause = std::chrono::seconds(5);
+constexpr duration steady_time = std::chrono::seconds(10);  // a session that lasted so long was a good one
 
 duration pause_after(unsigned failures, std::minstd_rand& random) {
   const duration grown = shortest_pause * (1u << std::min(failures, 4u));
@@ -50,12 +51,13 @@ asio::awaitable<void> http_upstream::stop() {
 asio::awaitable<void> http_upstream::manage() {
   while (!stopping_) {
     if (session_ && lost_epoch_ >= session_->epoch) {
+      // A server that forgets what it has just opened would be asked without end.
+      if (async::worker::now() - last_attempt_ < steady_time) ++failures_;
       session_ = nullptr;
       publish(phase::renewing, nullptr, {});
     }
     if (!session_) {
-      const duration since = async::worker::now() - last_attempt_;
-      if (since < shortest_pause) co_await pause(shortest_pause - since, false);
+      co_await space_attempts();
       if (stopping_) break;
       last_attempt_ = async::worker::now();
       if (!co_await open_session()) {
@@ -69,10 +71,18 @@ asio::awaitable<void> http_upstream::manage() {
       co_await pause(pause_after(failures_, random_), false);
       continue;
     }
-    failures_ = 0;
     set_state(port::upstream_state::ready, {});
     co_await pause(settings_.refresh, true);
+    if (async::worker::now() - last_attempt_ >= steady_time) failures_ = 0;
   }
+}
+
+// Attempts to open a session begin at least half a second apart, further when they keep coming to nothing; calls that
+// find their session lost do not hurry them.
+asio::awaitable<void> http_upstream::space_attempts() {
+  const duration apart = failures_ == 0 ? shortest_pause : pause_after(failures_, random_);
+  const time_point due = last_attempt_ == time_point{} ? time_point{} : last_attempt_ + apart;
+  while (!stopping_ && async::worker::now() < due) co_await pause(due - async::worker::now(), false);
 }
 
 asio::awaitable<void> http_upstream::pause(duration length, bool may_be_suspected) {

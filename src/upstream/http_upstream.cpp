@@ -106,7 +106,9 @@ asio::awaitable<port::reply> http_upstream::call(async::worker& on, port::outgoi
     if (means_session_lost(*used, out.reply)) {
       lose_session(here, used);
       if (!again && !interrupt.raised()) continue;
+      // What the server said under the call's id is about the session, not an answer.
       out.reply.fault = port::fault::session_lost;
+      out.reply.has_message = false;
     }
     if (out.reply.fault != port::fault::none) after_call(on, used, out.reply, id);
     co_return std::move(out.reply);

@@ -78,6 +78,7 @@ class http_upstream final : public port::upstream {
 
   // On the control worker.
   boost::asio::awaitable<void> manage();
+  boost::asio::awaitable<void> space_attempts();
   boost::asio::awaitable<bool> open_session();
   boost::asio::awaitable<bool> list_tools();
   boost::asio::awaitable<void> ask(const std::string& head, std::string text, std::string id, http_reply& out);

@@ -5,10 +5,11 @@
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/redirect_error.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <openssl/x509v3.h>
 
 #include <sys/socket.h>
 
@@ -103,20 +104,24 @@ asio::awaitable<error_code> stream::connect(const url& to, tls_context* tls, dur
     tls_ = std::make_unique<tls_layer>(socket_, tls->context());
     SSL* native = tls_->channel.native_handle();
     error_code error;
-    const bool is_address = (asio::ip::make_address(to.host, error), !error);
-    if (!is_address) SSL_set_tlsext_host_name(native, to.host.c_str());
-    tls_->channel.set_verify_callback(asio::ssl::host_name_verification(to.host));
+    if (asio::ip::make_address(to.host, error); error) {
+      SSL_set_tlsext_host_name(native, to.host.c_str());
+      SSL_set1_host(native, to.host.c_str());
+    } else {
+      X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(native), to.host.c_str());
+    }
     tls->resume(native);
     const async::interrupt::guard guard(interrupt, &stream::cancel, this);
     co_await tls_->channel.async_handshake(asio::ssl::stream_base::client,
                                            asio::redirect_error(asio::use_awaitable, error));
     if (error) {
       const long verify = SSL_get_verify_result(native);
-      detail = verify != X509_V_OK
-                   ? std::string("certificate of ") + to.host + " refused: " + X509_verify_cert_error_string(verify)
-                   : "TLS with " + to.authority + " failed: " + error.message();
-      if (verify == X509_V_ERR_APPLICATION_VERIFICATION || verify == X509_V_ERR_HOSTNAME_MISMATCH) {
+      if (verify == X509_V_ERR_HOSTNAME_MISMATCH || verify == X509_V_ERR_IP_ADDRESS_MISMATCH) {
         detail = "certificate is not for the name " + to.host;
+      } else if (verify != X509_V_OK) {
+        detail = "certificate of " + to.host + " refused: " + X509_verify_cert_error_string(verify);
+      } else {
+        detail = "TLS with " + to.authority + " failed: " + error.message();
       }
       failed = make_error_code(errc::tls_failed);
     }

@@ -118,6 +118,20 @@ TEST(head_end, refuses_a_bare_line_feed_at_once) {
   EXPECT_EQ(find_head_end("POST /mcp HTTP/1.1\nHost: x\n", searched).error(), errc::malformed_head);
 }
 
+TEST(head_end, refuses_a_folded_field_even_if_its_first_line_is_empty) {
+  for (const char* text :
+       {"GET / HTTP/1.1\r\nX: 1\r\n 2\r\n\r\n", "GET / HTTP/1.1\r\nContent-Length:\r\n\t44\r\n\r\n"}) {
+    std::size_t searched = 0;
+    EXPECT_EQ(find_head_end(text, searched).error(), errc::malformed_head);
+    searched = 0;
+    result<std::size_t> end = std::size_t{0};
+    for (std::size_t size = 1; end && size <= std::string_view(text).size(); ++size) {
+      end = find_head_end(std::string_view(text).substr(0, size), searched);
+    }
+    EXPECT_EQ(end.error(), errc::malformed_head) << "in pieces";
+  }
+}
+
 TEST(head_end, refuses_a_head_that_never_ends) {
   std::size_t searched = 0;
   const std::string text = "GET / HTTP/1.1\r\nX: " + std::string(most_head_bytes, 'a');

@@ -153,7 +153,7 @@ TEST_F(exchange, says_which_wrong_page_came) {
   server.then(json(R"({"jsonrpc":"2.0","id":8,"result":{}})"));
   got = ask();
   EXPECT_EQ(got.reply.fault, fault::bad_message);
-  EXPECT_EQ(got.reply.detail, "a response to id 8, which nobody sent");
+  EXPECT_EQ(got.reply.detail, "HTTP 200 application/json: a response to id 8, which nobody sent");
   server.then(event_head + chunk("<html>") + "0\r\n\r\n");
   EXPECT_EQ(ask().reply.fault, fault::bad_message);
 }
@@ -242,6 +242,8 @@ TEST_F(exchange, takes_any_success_as_the_answer_to_a_notification) {
     server.then(answer);
     EXPECT_EQ(ask(5s, {}).reply.fault, fault::none) << answer;
   }
+  server.then("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(ask().reply.fault, fault::bad_message) << "a call is no notification";
   server.then("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n");
   EXPECT_EQ(ask(5s, {}).reply.fault, fault::bad_status);
   EXPECT_EQ(server.connections(), 1u);
