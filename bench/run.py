@@ -103,15 +103,25 @@ def refusal_row(bench, gateway, tripped, rounds, seconds, table):
     bench.load("closed", tripped[0], tool="broken", connections=1, seconds=0.5, warm_up=0)
 
     def take(proxy, tool):
-        figures = whole(bench.load("closed", proxy[0], tool=tool, seconds=seconds, warm_up=seconds / 4), tool)
+        options = dict(tool=tool, seconds=seconds, warm_up=seconds / 4, of=proxy[1])
+        figures = whole(bench.load("closed", proxy[0], **options), tool)
         if tool == "broken" and figures["is_error"] != figures["calls"]:
             raise SystemExit("bench: a refusal did not say isError")
-        return figures["calls"] / figures["seconds"]
+        return figures
 
     found = in_turn(rounds, {"forwarded": lambda: take(gateway, "small"), "refused": lambda: take(tripped, "broken")})
-    ratio = median([refused / forwarded for refused, forwarded in zip(found["refused"], found["forwarded"])])
-    table.add("calls/s refused by an open breaker", f"{median(found['refused']):.0f}",
-              f"forwarded {median(found['forwarded']):.0f}", f"{ratio:.2f}x", ">= 1.50x", ratio >= 1.5)
+
+    # The target is of calls/s as seen. They are bounded by the load's own core too, so the CPU of a call stands beside.
+    def ratio(value):
+        return median([value(refused) / value(forwarded)
+                       for refused, forwarded in zip(found["refused"], found["forwarded"])])
+
+    by_cpu = ratio(lambda figures: 1 / figures["cpu_us_per_call"])
+    seen = ratio(lambda figures: figures["calls"] / figures["seconds"])
+    cells = {name: f"{median([f['calls'] / f['seconds'] for f in figures]):.0f}/s, "
+                   f"{median([f['cpu_us_per_call'] for f in figures]):.1f} us" for name, figures in found.items()}
+    table.add("calls/s refused by an open breaker", cells["refused"], f"forwarded {cells['forwarded']}",
+              f"{seen:.2f}x ({by_cpu:.2f}x by CPU)", ">= 1.50x", seen >= 1.5)
 
 
 def idle_row(bench, nginx, gateway, connections, table):
