@@ -14,8 +14,8 @@ exec </dev/null
 BUILD=(clang-19 lld-19 libclang-rt-19-dev cmake ninja-build ccache pkg-config
   libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libsimdjson-dev libssl-dev libyaml-cpp-dev
   libspdlog-dev libcli11-dev prometheus-cpp-dev libgtest-dev libgmock-dev libbenchmark-dev)
-# llvm-19 brings the symbolizer: a sanitizer report without line numbers helps nobody.
-TEST=(clang-format-19 clang-tidy-19 llvm-19 python3 python3-venv openssl ca-certificates)
+# llvm-19 brings the symbolizer: a sanitizer report without line numbers helps nobody. prometheus brings promtool.
+TEST=(clang-format-19 clang-tidy-19 llvm-19 python3 python3-venv openssl ca-certificates prometheus)
 BENCH=(nginx-light wrk util-linux python3)
 # Packages that only bookworm-backports has. While the list is empty, apt's sources stay as they are.
 BACKPORTS=()
@@ -115,7 +115,9 @@ enable_backports() {
 
 # --- packages ----------------------------------------------------------------------------------------------------
 
-# A package brings files, not a running service: while apt works, invoke-rc.d is told no.
+# We want the programs of these packages, not their services: not now (while apt works, invoke-rc.d is told no), and not
+# after the next boot. A service that was there before us stays as it is.
+declare -A SERVICE=([nginx-light]=nginx [prometheus]=prometheus)
 POLICY=/usr/sbin/policy-rc.d
 restore_policy() {
   if [ -e "$POLICY.before-switchgear" ]; then
@@ -161,6 +163,9 @@ install_packages() {
   if [ ${#late[@]} -gt 0 ]; then
     as_root "${apt[@]}" install --no-install-recommends -t bookworm-backports "${late[@]}"
   fi
+  for package in "${missing[@]}"; do
+    if [ -n "${SERVICE[$package]:-}" ]; then as_root update-rc.d "${SERVICE[$package]}" disable; fi
+  done
   restore_policy
   trap - EXIT
 }
