@@ -20,7 +20,9 @@ target_compile_options(switchgear_flags INTERFACE
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
   -fno-omit-frame-pointer -fstack-protector-strong)
 target_compile_definitions(switchgear_flags INTERFACE
-  _GLIBCXX_ASSERTIONS BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_COROUTINE)
+  _GLIBCXX_ASSERTIONS BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_COROUTINE
+  # A call is some ten coroutine frames deep; with Asio's usual two kept frames a thread the rest goes through malloc.
+  BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE=16)
 target_include_directories(switchgear_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_link_options(switchgear_flags INTERFACE -fuse-ld=lld)
 target_link_libraries(switchgear_flags INTERFACE Boost::headers Threads::Threads)

@@ -29,7 +29,9 @@ buffer& buffer::operator=(buffer&& other) noexcept {
   return *this;
 }
 
-buffer::~buffer() { give_back(); }
+buffer::~buffer() {
+  give_back();
+}
 
 void buffer::give_back() noexcept {
   if (!memory_ || pool_ == nullptr) return;

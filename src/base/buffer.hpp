@@ -49,10 +49,11 @@ class buffer {
 };
 
 /// Keeps the buffers of one thread for reuse, so that an idle connection holds none and a busy one allocates none.
-/// Not thread-safe. Buffers that grew beyond `largest_kept` are freed instead of kept, and no more than `most_kept` stay.
+/// Not thread-safe. Buffers that grew beyond `largest_kept` are freed instead of kept, and no more than `most_kept`
+/// stay.
 class buffer_pool {
  public:
-  explicit buffer_pool(std::size_t initial = 16 * 1024, std::size_t most_kept = 256,
+  explicit buffer_pool(std::size_t initial = 4 * 1024, std::size_t most_kept = 256,
                        std::size_t largest_kept = 2 * 1024 * 1024)
       : initial_(initial), most_kept_(most_kept), largest_kept_(largest_kept) {}
 

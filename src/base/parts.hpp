@@ -1,11 +1,11 @@
 // A message as pieces of memory, to be written in one gathered write.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
-
-#include <boost/container/small_vector.hpp>
 
 namespace switchgear {
 

@@ -1,9 +1,9 @@
 // Progress of a call on its way back to the client, under the client's own token.
 #pragma once
 
+#include "port/call_handler.hpp"
 #include "port/upstream.hpp"
 
-#include <string>
 #include <string_view>
 
 namespace switchgear::call {
@@ -13,15 +13,14 @@ namespace switchgear::call {
 class relay final : public port::notification_sink {
  public:
   /// `token` is the client's, raw. `client` must outlive this.
-  relay(port::notification_sink& client, std::string_view token) : client_(client), token_(token) {}
+  relay(port::event_sink& client, std::string_view token) : client_(client), token_(token) {}
 
-  boost::asio::awaitable<void> on_notification(std::string_view text, const protocol::message& seen) override;
+  void take(std::string_view text, const protocol::message& seen) override;
+  boost::asio::awaitable<void> flush() override { return client_.flush(); }
 
  private:
-  port::notification_sink& client_;
+  port::event_sink& client_;
   std::string_view token_;
-  std::string rewritten_;
-  protocol::scratch scratch_;
 };
 
 }  // namespace switchgear::call

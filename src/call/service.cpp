@@ -65,7 +65,7 @@ class course {
         out_(out),
         machine_(called.policy.fallback, called.entry->name, interrupt.deadline()) {}
 
-  boost::asio::awaitable<void> run(port::notification_sink* client);
+  boost::asio::awaitable<void> run(port::event_sink* client);
 
  private:
   boost::asio::awaitable<cascade::event> try_step(std::size_t number);
@@ -96,8 +96,7 @@ class course {
 };
 
 boost::asio::awaitable<void> service::call(async::worker& on, const port::incoming_call& call,
-                                           async::interrupt& interrupt, port::notification_sink* client,
-                                           port::answer& out) {
+                                           async::interrupt& interrupt, port::event_sink* client, port::answer& out) {
   const std::shared_ptr<const directory> known = directory_;
   const tool* called = known->find(call.seen->name_text);
   if (called == nullptr) {
@@ -110,7 +109,7 @@ boost::asio::awaitable<void> service::call(async::worker& on, const port::incomi
   interrupt.disarm();  // the deadline is the answer's, not that of sending it
 }
 
-boost::asio::awaitable<void> course::run(port::notification_sink* client) {
+boost::asio::awaitable<void> course::run(port::event_sink* client) {
   const std::string_view token = call_.seen->progress_token.in(call_.text);
   std::optional<relay> progress;
   if (client != nullptr && !token.empty()) progress.emplace(*client, token);

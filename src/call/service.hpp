@@ -24,7 +24,7 @@ class service final : public port::call_handler {
   /// The answer is the primary's own bytes with the client's id, or a marked stand-in, or an isError result that says
   /// what is wrong (all of them HTTP 200). An unknown tool is JSON-RPC error -32602.
   boost::asio::awaitable<void> call(async::worker& on, const port::incoming_call& call, async::interrupt& interrupt,
-                                    port::notification_sink* client, port::answer& out) override;
+                                    port::event_sink* client, port::answer& out) override;
 
  private:
   friend class course;

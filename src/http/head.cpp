@@ -107,6 +107,10 @@ class sink : public beast::http::basic_parser<is_request> {
           return;
         case field::accept:
           head_.has_accept = true;
+          if (content == "application/json, text/event-stream") {  // what the official clients send
+            head_.accepts_json = head_.accepts_sse = true;
+            return;
+          }
           head_.accepts_json |= accept_covers(content, "application/json");
           head_.accepts_sse |= accept_covers(content, "text/event-stream");
           return;

@@ -62,6 +62,7 @@ bool has_token(std::string_view list, std::string_view token) {
 }
 
 bool is_media_type(std::string_view content_type, std::string_view essence) {
+  if (content_type == essence) return true;
   return same_text(next_part(content_type, ';'), essence);
 }
 

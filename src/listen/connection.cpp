@@ -17,8 +17,8 @@ namespace code = protocol::code;
 namespace {
 
 // How long a connection keeps its buffer after an answer: a busy client sends its next request within this.
-constexpr duration warm_time = std::chrono::seconds(1);
-constexpr std::size_t piece = 16 * 1024;
+constexpr duration warm_time = std::chrono::milliseconds(200);
+constexpr std::size_t piece = 16 * 1024;  // by which a buffer grows that turns out too small
 
 class connection final : private idle_connection {
  public:
@@ -71,7 +71,7 @@ asio::awaitable<bool> connection::wait_for_request() {
 }
 
 asio::awaitable<error_code> connection::read_more(time_point due) {
-  if (received_.capacity() - received_.size() < piece / 2) received_.reserve(received_.size() + piece);
+  if (received_.capacity() - received_.size() < 1024) received_.reserve(received_.size() + piece);
   const auto got =
       co_await client_.read_some(received_.data() + received_.size(), received_.capacity() - received_.size(), due);
   if (!got) co_return got.error();

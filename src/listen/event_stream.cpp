@@ -29,38 +29,46 @@ constexpr std::string_view last_chunk = "\r\n0\r\n\r\n";
 
 }  // namespace
 
-asio::awaitable<void> event_stream::on_notification(std::string_view text, const protocol::message&) {
-  parts message;
-  message.push_back(text);
-  co_await write_event(std::move(message), false);
+void event_stream::add(parts message) {
+  if (broken_) return;
+  std::string space;
+  protocol::frame_event(message, space);
+  for (std::string_view piece : message) pending_.append(piece);
+}
+
+asio::awaitable<void> event_stream::flush() {
+  if (pending_.empty()) co_return;
+  co_await write_chunk({}, false);
 }
 
 asio::awaitable<bool> event_stream::finish(parts answer) {
-  co_await write_event(std::move(answer), true);
+  std::string space;
+  protocol::frame_event(answer, space);
+  co_await write_chunk(std::move(answer), true);
   disarm();
   co_return !broken_;
 }
 
-asio::awaitable<void> event_stream::write_event(parts message, bool last) {
+asio::awaitable<void> event_stream::write_chunk(parts message, bool last) {
   if (broken_) co_return;
-  std::string space;
-  protocol::frame_event(message, space);
   char size[20];
-  char* end = std::to_chars(size, size + 16, total_size(message), 16).ptr;
+  char* end = std::to_chars(size, size + 16, pending_.size() + total_size(message), 16).ptr;
   *end++ = '\r';
   *end++ = '\n';
 
-  const std::string unsent = std::exchange(unsent_, {});
   parts pieces;
   if (!opened_) pieces.push_back(head);
-  if (!unsent.empty()) pieces.push_back(unsent);
+  if (!unsent_.empty()) pieces.push_back(unsent_);
   pieces.emplace_back(size, static_cast<std::size_t>(end - size));
+  if (!pending_.empty()) pieces.push_back(pending_);
   pieces.insert(pieces.end(), message.begin(), message.end());
   pieces.push_back(last ? last_chunk : line_end);
   opened_ = true;
   writing_ = true;
   const error_code failed = co_await client_.write(std::move(pieces));
   writing_ = false;
+  unsent_.clear();
+  pending_.clear();
   if (failed) {
     broken_ = true;
     disarm();

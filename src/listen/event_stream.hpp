@@ -6,7 +6,7 @@
 #include "async/worker.hpp"
 #include "base/parts.hpp"
 #include "listen/client_stream.hpp"
-#include "port/upstream.hpp"
+#include "port/call_handler.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
@@ -17,11 +17,12 @@ namespace switchgear::listen {
 /// A client whose call brings no notification gets plain JSON, which costs less and which every client takes: the
 /// stream is opened only when there is something to say before the answer. While it is open, a comment goes out every
 /// 15 s, since clients and proxies give up on silent streams.
-class event_stream final : public port::notification_sink, private async::timer_node {
+class event_stream final : public port::event_sink, private async::timer_node {
  public:
   event_stream(async::worker& on, client_stream& client) : on_(on), client_(client) {}
 
-  boost::asio::awaitable<void> on_notification(std::string_view text, const protocol::message& seen) override;
+  void add(parts message) override;
+  boost::asio::awaitable<void> flush() override;
 
   bool opened() const { return opened_; }
 
@@ -30,13 +31,14 @@ class event_stream final : public port::notification_sink, private async::timer_
 
  private:
   void fire() override;
-  boost::asio::awaitable<void> write_event(parts message, bool last);
+  boost::asio::awaitable<void> write_chunk(parts message, bool last);
 
   static constexpr duration keep_alive = std::chrono::seconds(15);
 
   async::worker& on_;
   client_stream& client_;
-  std::string unsent_;  // the rest of a comment that the socket did not take whole
+  std::string pending_;  // events that were added and not yet sent
+  std::string unsent_;   // the rest of a comment that the socket did not take whole
   bool opened_ = false;
   bool writing_ = false;
   bool broken_ = false;

@@ -38,6 +38,18 @@ struct answer {
   answer& operator=(const answer&) = delete;
 };
 
+/// Takes messages for the client that come before the answer.
+class event_sink {
+ public:
+  /// A whole JSON-RPC message. Keeps a copy.
+  virtual void add(parts message) = 0;
+  /// Sends what was added; returns when the client's socket has taken it, or when the client is gone.
+  virtual boost::asio::awaitable<void> flush() = 0;
+
+ protected:
+  ~event_sink() = default;
+};
+
 class call_handler {
  public:
   virtual ~call_handler() = default;
@@ -46,7 +58,7 @@ class call_handler {
   /// `interrupt` with the deadline; others may interrupt it (client cancel, shutdown). Notifications for the client go
   /// to `client` with the client's own progress token; may be null.
   virtual boost::asio::awaitable<void> call(async::worker& on, const incoming_call& call, async::interrupt& interrupt,
-                                            notification_sink* client, answer& out) = 0;
+                                            event_sink* client, answer& out) = 0;
 };
 
 }  // namespace switchgear::port

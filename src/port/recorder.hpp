@@ -23,7 +23,7 @@ struct call_record {
 
 /// A breaker changed its state.
 struct transition_record {
-  std::string_view scope;  ///< exported tool name, or upstream alias with "server:" before it
+  std::string_view scope;             ///< exported tool name, or upstream alias with "server:" before it
   std::string_view from, to, reason;  ///< `to` is "would_open" when the breaker only observes
   std::uint64_t generation = 0;
   std::string_view note;  ///< who asked for it and why, when an operator did

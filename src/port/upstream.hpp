@@ -55,8 +55,10 @@ struct reply {
 /// Takes the notifications that an upstream sends about a call, before its response.
 class notification_sink {
  public:
-  /// `text` lives until the returned awaitable completes. Its progress token is the gateway's own, not the client's.
-  virtual boost::asio::awaitable<void> on_notification(std::string_view text, const protocol::message& seen) = 0;
+  /// Keeps what it needs of it: `text` is gone afterwards. Its progress token is the gateway's own, not the client's.
+  virtual void take(std::string_view text, const protocol::message& seen) = 0;
+  /// Passes on what was taken. The upstream asks for it before it waits for more: what came together goes out together.
+  virtual boost::asio::awaitable<void> flush() = 0;
 
  protected:
   ~notification_sink() = default;

@@ -18,6 +18,8 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::size_t piece = 32 * 1024;
+constexpr std::string_view json_type = "application/json";
+constexpr std::string_view events_type = "text/event-stream";
 constexpr std::size_t most_failure_body = 64 * 1024;
 constexpr std::size_t most_shown = 300;
 
@@ -157,10 +159,7 @@ asio::awaitable<bool> http_exchange::read_head(http_reply& out) {
     out.reply.status = status_ = head->status;
     out.reply.retry_after = read_retry_after(head->retry_after);
     out.session_id.assign(head->session_id);
-    media_type_.assign(head->content_type);
-    if (!head->content_encoding.empty() && !http::same_text(head->content_encoding, "identity")) {
-      media_type_ += " (content-encoding " + std::string(head->content_encoding) + ")";
-    }
+    take_type(*head);
     if (head->status >= 300 && head->status < 400) {
       out.reply.detail = "redirects to " + shown(head->location) + ", which is not followed";
     }
@@ -170,6 +169,20 @@ asio::awaitable<bool> http_exchange::read_head(http_reply& out) {
     if (!framing_.chunked && !framing_.content_length) reusable_ = false;
     if (framing_.content_length == 0) body_done_ = true;
     co_return decode_new(0, out.reply);
+  }
+}
+
+// The two types that nearly every answer has are compared once and cost no allocation.
+void http_exchange::take_type(const http::response_head& head) {
+  const bool plain = head.content_encoding.empty() || http::same_text(head.content_encoding, "identity");
+  if (plain && http::is_media_type(head.content_type, json_type)) {
+    media_type_ = json_type;
+  } else if (plain && http::is_media_type(head.content_type, events_type)) {
+    media_type_ = events_type;
+  } else {
+    other_type_ = head.content_type;
+    if (!plain) other_type_ += " (content-encoding " + std::string(head.content_encoding) + ")";
+    media_type_ = other_type_;
   }
 }
 
@@ -300,11 +313,7 @@ asio::awaitable<void> http_exchange::read_events(const http_request& request, po
         co_return;
       }
       if (seen->kind == protocol::kind::notification && sink_ != nullptr) {
-        co_await sink_->on_notification(event.data, *seen);
-        if (interrupt_.raised()) {
-          fail(reply, make_error_code(errc::interrupted));
-          co_return;
-        }
+        sink_->take(event.data, *seen);
       }
       // A response to another id is nobody's; the stream may still bring ours.
       if (seen->kind == protocol::kind::response && seen->id.in(event.data) == request.id) {
@@ -316,6 +325,7 @@ asio::awaitable<void> http_exchange::read_events(const http_request& request, po
     }
     received_.clear();
     if (body_done_) break;
+    if (sink_ != nullptr) co_await sink_->flush();
     if (!co_await fill(reply)) co_return;
   }
   reply.fault = port::fault::bad_message;
@@ -370,9 +380,9 @@ asio::awaitable<void> http_exchange::run(const http_request& request, http_reply
   if (request.id.empty() && is_success) {
     port::reply ignored;
     if (!co_await read_whole_body(ignored, most_failure_body)) reusable_ = false;
-  } else if (reply.status == 200 && http::is_media_type(media_type_, "application/json")) {
+  } else if (reply.status == 200 && media_type_ == json_type) {
     co_await read_json(request, reply);
-  } else if (reply.status == 200 && http::is_media_type(media_type_, "text/event-stream")) {
+  } else if (reply.status == 200 && media_type_ == events_type) {
     co_await read_events(request, reply);
   } else {
     co_await read_failure(request, reply);

@@ -70,6 +70,7 @@ class http_exchange {
   void take_message(const http_request& request, port::reply& reply);
   void accept(const protocol::message& seen, port::reply& reply);
   bool decode_new(std::size_t from, port::reply& reply);
+  void take_type(const http::response_head& head);
   std::string page() const;
   void finish();
 
@@ -84,7 +85,8 @@ class http_exchange {
   http::framing framing_;
   http::chunk_reader chunks_;
   int status_ = 0;
-  std::string media_type_;
+  std::string_view media_type_;  // a constant, or other_type_
+  std::string other_type_;
   protocol::sse_reader events_;
   protocol::scratch space_;
   std::uint64_t body_read_ = 0;  // payload bytes so far, whether still held or not

@@ -59,9 +59,10 @@ asio::awaitable<port::reply> stdio_upstream::call(async::worker& on, port::outgo
   while (true) {
     co_await here.something(interrupt);
     while (const auto progress = here.next_progress()) {
-      if (sink) co_await sink->on_notification(progress->text.view(), progress->seen);
+      if (sink) sink->take(progress->text.view(), progress->seen);
     }
     if (here.answer()) co_return std::move(*here.answer());
+    if (sink) co_await sink->flush();
     if (!interrupt.raised()) continue;
     const bool sent = !exchange->withdraw();
     const bool late = interrupt.why() == async::interrupt::reason::deadline;

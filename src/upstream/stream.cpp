@@ -11,6 +11,7 @@
 #include <boost/asio/write.hpp>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
 #include <sys/socket.h>
 
 namespace switchgear::upstream {
@@ -139,24 +140,33 @@ asio::awaitable<error_code> stream::connect(const url& to, tls_context* tls, dur
   co_return error_code{};
 }
 
+std::size_t stream::write_small(const parts& pieces, std::size_t size, error_code& error) {
+  char flat[most_flat];
+  char* end = flat;
+  for (std::string_view piece : pieces) end = std::copy(piece.begin(), piece.end(), end);
+  return socket_.write_some(asio::buffer(flat, size), error);
+}
+
 asio::awaitable<error_code> stream::write(parts pieces, async::interrupt& interrupt, bool& any_sent) {
   if (interrupt.raised()) co_return make_error_code(errc::interrupted);
-  boost::container::small_vector<asio::const_buffer, 8> buffers;
-  for (std::string_view piece : pieces) buffers.emplace_back(piece.data(), piece.size());
   error_code error;
-  if (!tls_) {
-    // Nearly every request fits the socket's buffer: one system call, no trip through the event loop.
-    const std::size_t written = socket_.write_some(buffers, error);
+  std::size_t written = 0;
+  const std::size_t size = total_size(pieces);
+  if (!tls_ && size <= most_flat) {
+    // Nearly every request: one system call, no trip through the event loop. Copying it together costs less than what
+    // the kernel does for each piece.
+    written = write_small(pieces, size, error);
     if (error && error != asio::error::would_block) co_return make_error_code(errc::broken);
     if (written != 0) any_sent = true;
-    std::size_t left = written;
-    while (!buffers.empty() && left >= buffers.front().size()) {
-      left -= buffers.front().size();
-      buffers.erase(buffers.begin());
-    }
-    if (buffers.empty()) co_return error_code{};
-    buffers.front() += left;
+    if (written == size) co_return error_code{};
   }
+  boost::container::small_vector<asio::const_buffer, 8> buffers;
+  for (std::string_view piece : pieces) buffers.emplace_back(piece.data(), piece.size());
+  while (!buffers.empty() && written >= buffers.front().size()) {
+    written -= buffers.front().size();
+    buffers.erase(buffers.begin());
+  }
+  buffers.front() += written;
   any_sent = true;
   const async::interrupt::guard guard(interrupt, &stream::cancel, this);
   if (tls_) {

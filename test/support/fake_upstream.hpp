@@ -73,8 +73,9 @@ class fake_upstream final : public port::upstream {
         padded.append(text);
         protocol::scratch space;
         const auto seen = protocol::peek(padded.view(), space);
-        co_await sink->on_notification(padded.view(), *seen);
+        sink->take(padded.view(), *seen);
       }
+      co_await sink->flush();
     }
     if (before_answer) before_answer(interrupt);
     std::optional<port::reply> next;

@@ -60,7 +60,7 @@ class gateway {
   test::fake_upstream search, backup;
   std::map<std::string, port::tool_policy, std::less<>> policies;
   std::string principal;
-  port::notification_sink* client = nullptr;
+  port::event_sink* client = nullptr;
   std::optional<duration> cancel_after;  ///< the client hangs up then
 
   explicit gateway(std::string_view search_tools = plain_tool, std::string_view backup_tools = plain_tool) {

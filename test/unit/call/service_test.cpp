@@ -249,12 +249,13 @@ TEST(a_probe, whose_coroutine_is_destroyed_gives_its_place_back) {
   EXPECT_EQ(report.probes[0].fate, breaker::fate::neutral);
 }
 
-class client final : public port::notification_sink {
+class client final : public port::event_sink {
  public:
   std::vector<std::string> heard;
-  boost::asio::awaitable<void> on_notification(std::string_view text, const protocol::message& seen) override {
-    EXPECT_EQ(seen.progress_token.in(text), R"("mine")");
-    heard.emplace_back(text);
+  unsigned flushes = 0;
+  void add(parts message) override { heard.push_back(joined(message)); }
+  boost::asio::awaitable<void> flush() override {
+    ++flushes;
     co_return;
   }
 };
@@ -274,6 +275,7 @@ TEST(progress, reaches_the_client_under_its_own_token_and_nothing_else_does) {
       waiting.heard,
       std::vector<std::string>{
           R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"mine","progress":1}})"});
+  EXPECT_EQ(waiting.flushes, 1U);
 }
 
 TEST(progress, that_no_client_asked_for_is_dropped) {

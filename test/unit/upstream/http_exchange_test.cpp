@@ -31,10 +31,8 @@ const std::string answer_event = "event: message\ndata: " + std::string(response
 
 struct kept_notifications final : port::notification_sink {
   std::vector<std::string> texts;
-  boost::asio::awaitable<void> on_notification(std::string_view text, const protocol::message&) override {
-    texts.emplace_back(text);
-    co_return;
-  }
+  void take(std::string_view text, const protocol::message&) override { texts.emplace_back(text); }
+  boost::asio::awaitable<void> flush() override { co_return; }
 };
 
 class exchange : public testing::Test {

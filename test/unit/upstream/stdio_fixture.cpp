@@ -34,11 +34,11 @@ std::string first_text(std::string_view response) {
 
 class progress_list final : public port::notification_sink {
  public:
-  asio::awaitable<void> on_notification(std::string_view text, const protocol::message& seen) override {
+  void take(std::string_view text, const protocol::message& seen) override {
     EXPECT_EQ(seen.method, "notifications/progress");
     texts.emplace_back(text);
-    co_return;
   }
+  asio::awaitable<void> flush() override { co_return; }
   std::vector<std::string> texts;
 };
 
