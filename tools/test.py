@@ -119,7 +119,7 @@ def build(preset: str, targets: list[str] | None = None) -> built:
     for name, command in ((f"{preset}-configure", ["cmake", "--preset", preset]),
                           (f"{preset}-build", ["cmake", "--build", "--preset", preset, "-j", JOBS,
                                                *(["--target", *targets] if targets else [])])):
-        done = run(name, command, 1500)
+        done = run(name, command, 3600)
         if done.code != 0:
             return built(False, end_of(done.log))
     return built(True, f"    {preset} built in {time.monotonic() - started:.0f} s")
