@@ -21,8 +21,9 @@ target_compile_options(switchgear_flags INTERFACE
   -fno-omit-frame-pointer -fstack-protector-strong)
 target_compile_definitions(switchgear_flags INTERFACE
   _GLIBCXX_ASSERTIONS BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_COROUTINE
-  # A call is some ten coroutine frames deep; with Asio's usual two kept frames a thread the rest goes through malloc.
-  BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE=16)
+  # A call is some twenty coroutine frames of many sizes: Asio's cache (two blocks a thread, the first that is large
+  # enough) thrashes on them, and malloc's own per-thread bins do better.
+  BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE=0)
 target_include_directories(switchgear_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_link_options(switchgear_flags INTERFACE -fuse-ld=lld)
 target_link_libraries(switchgear_flags INTERFACE Boost::headers Threads::Threads)

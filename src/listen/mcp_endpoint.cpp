@@ -101,7 +101,7 @@ refused_head mcp_endpoint::check(const http::request_head& head, const port::lis
 }
 
 asio::awaitable<bool> mcp_endpoint::reply(parts body, std::string_view status, std::string_view fields) {
-  char head[512];
+  char head[320];
   char* end = head;
   const auto add = [&](std::string_view text) { end = std::copy(text.begin(), text.end(), end); };
   add("HTTP/1.1 ");
