@@ -24,7 +24,8 @@ class event_stream final : public port::event_sink, private async::timer_node {
   void add(parts message) override;
   boost::asio::awaitable<void> flush() override;
 
-  bool opened() const { return opened_; }
+  /// Something was said before the answer, sent already or not.
+  bool used() const { return opened_ || !pending_.empty(); }
 
   /// Writes the answer as the last event and ends the body; opens the stream if need be. False if the client is gone.
   boost::asio::awaitable<bool> finish(parts answer);

@@ -238,7 +238,7 @@ asio::awaitable<bool> mcp_endpoint::call_tool(std::string_view body, const proto
   port::answer answer;
   co_await here_.handler->call(here_.on, {body, &seen, {}, arrived}, interrupt, takes_events ? &events : nullptr,
                                answer);
-  if (!events.opened() && (takes_json || !takes_events)) co_return co_await reply(std::move(answer.pieces));
+  if (!events.used() && (takes_json || !takes_events)) co_return co_await reply(std::move(answer.pieces));
   co_return co_await events.finish(std::move(answer.pieces)) && keep_alive_ && !here_.draining;
 }
 
