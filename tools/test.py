@@ -291,8 +291,8 @@ class sanitizer:
 
 
 BUILDERS = concurrent.futures.ThreadPoolExecutor(max_workers=1)
-ASAN = sanitizer("asan", lambda name: not name.startswith("sim_"), ["-m", "not timing"])
-TSAN = sanitizer("tsan", lambda name: name.removeprefix("unit_") in THREADED, ["-m", "not timing and not slow"])
+ASAN = sanitizer("asan", lambda name: not name.startswith("sim_"), ["-m", "not timing and not footprint"])
+TSAN = sanitizer("tsan", lambda name: name.removeprefix("unit_") in THREADED, ["-m", "not timing and not footprint and not slow"])
 
 
 STAGES: list[tuple[str, str, Callable[[], tally]]] = [

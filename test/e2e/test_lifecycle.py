@@ -113,6 +113,7 @@ def test_it_works_with_stdin_and_stdout_closed(tmp_path, fake):
             child.wait()
 
 
+@pytest.mark.footprint
 def test_it_survives_a_lack_of_descriptors(gateway, fake):
     """With the limit used up new clients wait; they are served once others have gone."""
     upstream = fake()

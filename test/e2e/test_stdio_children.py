@@ -44,7 +44,8 @@ def test_stderr_is_read_whatever_comes(stderr, gateway):
             calls += 1
         assert calls > 20
     grown = through.process.resident_bytes() - before
-    assert grown < 8 * MEBIBYTE, f"memory grew by {grown} bytes"
+    if not os.environ.get("SWITCHGEAR_SANITIZED"):  # a sanitizer keeps freed memory, to see it used
+        assert grown < 8 * MEBIBYTE, f"memory grew by {grown} bytes"
     assert len(through.process.stderr) < MEBIBYTE, "logged at a limited rate"
 
 
