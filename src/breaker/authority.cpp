@@ -214,7 +214,7 @@ void authority::configure(const breaker::settings& values, time_point reading) {
 }
 
 std::uint8_t authority::ramp() const {
-  if (!ramping_ || state_ != state::closed || mode() != mode::enforce) return 0;
+  if (!ramping_ || settings_.ramp <= duration::zero() || state_ != state::closed || mode() != mode::enforce) return 0;
   const auto quarter = (clock_.now() - since_) * 4 / settings_.ramp;
   return quarter < 3 ? static_cast<std::uint8_t>(1 + quarter) : 0;
 }

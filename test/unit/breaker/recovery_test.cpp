@@ -304,6 +304,20 @@ TEST(closed_again_breaker, does_not_ramp_when_ramp_is_zero) {
   EXPECT_FALSE(at.last.view.watch);
 }
 
+TEST(closed_again_breaker, stops_a_ramp_when_the_settings_no_longer_have_one) {
+  // given
+  settings values;
+  values.ramp = 10s;
+  driven_authority at(values);
+  at.open_and_cooled();
+  at.probes(10, fate::success);
+  // when
+  values.ramp = 0s;
+  at.breaker.configure(values, at.now);
+  // then
+  EXPECT_EQ(at.wait(1s).view.ramp, 0);
+}
+
 TEST(closed_again_breaker, starts_with_an_empty_window) {
   driven_authority at;
   at.open_and_cooled();
