@@ -13,7 +13,7 @@ exec </dev/null
 
 BUILD=(clang-19 lld-19 libclang-rt-19-dev cmake ninja-build ccache pkg-config
   libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libsimdjson-dev libssl-dev libyaml-cpp-dev
-  libspdlog-dev libcli11-dev prometheus-cpp-dev libgtest-dev libgmock-dev libbenchmark-dev)
+  libspdlog-dev libcli11-dev libmimalloc-dev prometheus-cpp-dev libgtest-dev libgmock-dev libbenchmark-dev)
 # llvm-19 brings the symbolizer: a sanitizer report without line numbers helps nobody. prometheus brings promtool.
 TEST=(clang-format-19 clang-tidy-19 llvm-19 python3 python3-venv openssl ca-certificates prometheus)
 BENCH=(nginx-light wrk util-linux python3)
