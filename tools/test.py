@@ -33,7 +33,7 @@ THREADED = {"base", "async", "breaker", "peers", "call", "listen", "upstream", "
 SANITIZER_ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
     "UBSAN_OPTIONS": "print_stacktrace=1",
-    "TSAN_OPTIONS": "second_deadlock_stack=1",
+    "TSAN_OPTIONS": f"second_deadlock_stack=1:suppressions={ROOT}/tools/tsan.suppressions",
     "ASAN_SYMBOLIZER_PATH": "/usr/bin/llvm-symbolizer-19",
     "TSAN_SYMBOLIZER_PATH": "/usr/bin/llvm-symbolizer-19",
 }
