@@ -53,7 +53,6 @@ void listings::tools_listed(unsigned upstream, upstream::listed_tools listed) {
 void listings::state_changed(unsigned upstream, const port::upstream_status& status) {
   if (status.state == port::upstream_state::starting) return;
   from_.recorder.upstream_changed(alias(upstream), status.state == port::upstream_state::ready, status.reason);
-  if (lists_[upstream].tried) return;
   tried(upstream);
 }
 

@@ -1,5 +1,6 @@
 #include "listen/client_stream.hpp"
 
+#include "async/small_write.hpp"
 #include "listen/errc.hpp"
 
 #include <boost/asio/redirect_error.hpp>
@@ -69,20 +70,13 @@ asio::awaitable<error_code> client_stream::wait_readable(time_point due) {
   co_return error ? make_error_code(meaning(limit)) : error_code{};
 }
 
-std::size_t client_stream::write_small(const parts& pieces, std::size_t size, error_code& error) {
-  char flat[most_flat];
-  char* end = flat;
-  for (std::string_view piece : pieces) end = std::copy(piece.begin(), piece.end(), end);
-  return socket_.write_some(asio::buffer(flat, size), error);
-}
-
 asio::awaitable<error_code> client_stream::write(parts pieces) {
   error_code error;
   std::size_t written = 0;
   // Nearly every answer fits the socket's buffer: one system call, no trip through the event loop. Copying a small one
   // together costs less than what the kernel does for each piece.
-  if (const std::size_t size = total_size(pieces); size <= most_flat) {
-    written = write_small(pieces, size, error);
+  if (const std::size_t size = total_size(pieces); size <= async::most_small_bytes) {
+    written = async::write_small(socket_, pieces, size, error);
     if (written == size) co_return error_code{};
   }
   buffers left;

@@ -38,9 +38,6 @@ class client_stream {
   static constexpr duration write_stall = std::chrono::seconds(30);
 
  private:
-  static constexpr std::size_t most_flat = 2048;
-  std::size_t write_small(const parts& pieces, std::size_t size, error_code& error);
-
   async::worker& on_;
   boost::asio::ip::tcp::socket socket_;
 };

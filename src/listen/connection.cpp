@@ -187,9 +187,6 @@ asio::awaitable<bool> connection::serve_request() {
     co_return false;
   }
 
-  // What came behind the request is set aside: a JSON parser may read past the end of the body.
-  received_.reserve(std::max(received_.size(), request_end));
-  if (received_.data() != before) head = http::read_request_head(received_.view().substr(0, *head_end));
   mcp_endpoint endpoint(here_, client_, *head, head->framing.keep_alive);
   const std::string_view body = received_.view().substr(*head_end, body_size);
   const bool keep = head->method == "POST" ? co_await endpoint.post(body, arrived) : co_await endpoint.end_session();

@@ -108,7 +108,7 @@ asio::awaitable<bool> mcp_endpoint::reply(parts body, std::string_view status, s
   add(status);
   add("\r\nContent-Type: application/json\r\n");
   add(fields);
-  const bool keep = keep_alive_ && !here_.draining;
+  const bool keep = keeps();
   if (!keep) {
     add("Connection: close\r\n");
   } else if (head_.is_http_1_0) {
@@ -123,7 +123,7 @@ asio::awaitable<bool> mcp_endpoint::reply(parts body, std::string_view status, s
 }
 
 asio::awaitable<bool> mcp_endpoint::accept_silently() {
-  const bool keep = keep_alive_ && !here_.draining;
+  const bool keep = keeps();
   parts head;
   head.push_back(keep ? "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"
                       : "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
@@ -147,7 +147,7 @@ asio::awaitable<bool> mcp_endpoint::end_session() {
     co_return co_await refuse({404, code::invalid_request, "unknown session", {}, refusal::unknown_session},
                               protocol::no_id);
   }
-  const bool keep = keep_alive_ && !here_.draining;
+  const bool keep = keeps();
   parts head;
   head.push_back(keep ? "HTTP/1.1 204 No Content\r\n\r\n" : "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
   const error_code failed = co_await client_.write(std::move(head));
@@ -239,7 +239,7 @@ asio::awaitable<bool> mcp_endpoint::call_tool(std::string_view body, const proto
   co_await here_.handler->call(here_.on, {body, &seen, {}, arrived}, interrupt, takes_events ? &events : nullptr,
                                answer);
   if (!events.used() && (takes_json || !takes_events)) co_return co_await reply(std::move(answer.pieces));
-  co_return co_await events.finish(std::move(answer.pieces)) && keep_alive_ && !here_.draining;
+  co_return co_await events.finish(std::move(answer.pieces)) && keeps();
 }
 
 asio::awaitable<bool> mcp_endpoint::notification(std::string_view body, const protocol::message& seen) {

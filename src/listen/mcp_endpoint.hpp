@@ -46,6 +46,9 @@ class mcp_endpoint {
   boost::asio::awaitable<bool> notification(std::string_view body, const protocol::message& seen);
   boost::asio::awaitable<bool> accept_silently();
 
+  /// The connection may go on after this answer.
+  bool keeps() const { return keep_alive_ && !here_.draining; }
+
   /// Writes a response with a JSON body; status 200 unless told otherwise.
   boost::asio::awaitable<bool> reply(parts body, std::string_view status = "200 OK", std::string_view fields = {});
 

@@ -27,8 +27,6 @@ struct category final : boost::system::error_category {
         return "not an HTTP response";
       case errc::too_large:
         return "answer too large";
-      case errc::bad_handshake:
-        return "not an MCP answer";
     }
     return "unknown";
   }

@@ -15,7 +15,6 @@ enum class errc {
   broken,          ///< reset or another socket error
   bad_head,        ///< the peer's bytes are no HTTP response
   too_large,       ///< more than max_answer
-  bad_handshake,   ///< an answer to initialize or tools/list that is none
 };
 
 error_code make_error_code(errc reason);

@@ -1,5 +1,6 @@
 #include "upstream/stream.hpp"
 
+#include "async/small_write.hpp"
 #include "upstream/errc.hpp"
 
 #include <boost/asio/connect.hpp>
@@ -140,22 +141,15 @@ asio::awaitable<error_code> stream::connect(const url& to, tls_context* tls, dur
   co_return error_code{};
 }
 
-std::size_t stream::write_small(const parts& pieces, std::size_t size, error_code& error) {
-  char flat[most_flat];
-  char* end = flat;
-  for (std::string_view piece : pieces) end = std::copy(piece.begin(), piece.end(), end);
-  return socket_.write_some(asio::buffer(flat, size), error);
-}
-
 asio::awaitable<error_code> stream::write(parts pieces, async::interrupt& interrupt, bool& any_sent) {
   if (interrupt.raised()) co_return make_error_code(errc::interrupted);
   error_code error;
   std::size_t written = 0;
   const std::size_t size = total_size(pieces);
-  if (!tls_ && size <= most_flat) {
+  if (!tls_ && size <= async::most_small_bytes) {
     // Nearly every request: one system call, no trip through the event loop. Copying it together costs less than what
     // the kernel does for each piece.
-    written = write_small(pieces, size, error);
+    written = async::write_small(socket_, pieces, size, error);
     if (error && error != asio::error::would_block) co_return make_error_code(errc::broken);
     if (written != 0) any_sent = true;
     if (written == size) co_return error_code{};

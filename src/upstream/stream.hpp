@@ -46,9 +46,6 @@ class stream {
   boost::asio::awaitable<error_code> connect_tcp(const url& to, async::interrupt& interrupt, std::string& detail);
   static void cancel(void* self);
 
-  static constexpr std::size_t most_flat = 2048;
-  std::size_t write_small(const parts& pieces, std::size_t size, error_code& error);
-
   async::worker& on_;
   boost::asio::ip::tcp::socket socket_;
   std::unique_ptr<tls_layer> tls_;
