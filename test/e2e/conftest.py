@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from harness.gateway import BINARY, Gateway
+from harness.redis import RedisCluster, RedisServer, SentinelSet, TcpProxy
 from harness.servers import EVERYTHING, EverythingServer, FakeUpstream
 
 SANITIZED = os.environ.get("SWITCHGEAR_SANITIZED", "") not in ("", "0")
@@ -82,6 +83,54 @@ def fake(tmp_path):
         made = FakeUpstream(tmp_path, f"fake-{len(started)}", script, **options)
         started.append(made)
         return made.start()
+
+    yield start
+    for made in started:
+        made.kill()
+
+
+@pytest.fixture
+def redis(tmp_path):
+    """redis(option="value", ...): a real Redis server."""
+    started: list[RedisServer] = []
+
+    def start(**options) -> RedisServer:
+        started.append(RedisServer(tmp_path, f"redis-{len(started)}", **options))
+        return started[-1].start()
+
+    yield start
+    for server in started:
+        server.kill()
+
+
+@pytest.fixture
+def sentinels(tmp_path):
+    """A primary, its replica and a sentinel."""
+    made = SentinelSet(tmp_path)
+    try:
+        yield made.start()
+    finally:
+        made.kill()
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A cluster of three primaries."""
+    made = RedisCluster(tmp_path)
+    try:
+        yield made.start()
+    finally:
+        made.kill()
+
+
+@pytest.fixture
+def proxy(tmp_path):
+    """proxy(port): a TCP proxy in front of a port of this machine."""
+    started: list[TcpProxy] = []
+
+    def start(port: int) -> TcpProxy:
+        started.append(TcpProxy(tmp_path, port, f"proxy-{len(started)}"))
+        return started[-1].start()
 
     yield start
     for made in started:
