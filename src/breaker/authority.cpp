@@ -1,37 +1,12 @@
 #include "breaker/authority.hpp"
 
+#include "breaker/rules.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 namespace switchgear::breaker {
-namespace {
-
-constexpr double p99_share = 0.01;  // "p99 over the limit" is "more than 1 % of calls took longer"
-
-// The window is judged at every report, so chance gets many tries at it. Over one length of the window they are worth
-// about eight independent ones (test/sim: p99 exactly on the limit). Sharing the doubt among them makes `certainty`
-// mean what it says for a whole window.
-constexpr double tries = 8;
-
-std::optional<double> certainty_of_one_look(const settings& s) {
-  return s.certainty ? std::optional(1 - (1 - *s.certainty) / tries) : std::nullopt;
-}
-
-share_test error_test(const settings& s) {
-  return {s.error_rate, certainty_of_one_look(s), s.minimum_calls, share_test::plain::reached};
-}
-
-share_test slow_test(const settings& s) {
-  return {p99_share, certainty_of_one_look(s), s.minimum_calls, share_test::plain::passed};
-}
-
-sequential outage_rule(const settings& s) {
-  return {s.error_rate, s.outage_rate, s.outage_threshold};
-}
-
-}  // namespace
-
 authority::authority(breaker::scope which, const breaker::settings& values, time_point now)
     : scope_(which),
       settings_(values),

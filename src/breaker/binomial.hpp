@@ -26,6 +26,9 @@ class binomial_limit {
   /// n + 1 when no k of n is enough. Exact up to `exact_up_to`, above it within one of exact.
   std::uint64_t operator()(std::uint64_t n) const noexcept { return n <= exact_up_to ? exact_[n] : approximate(n); }
 
+  /// z with P(Normal > z) = alpha, of the approximation.
+  double z() const noexcept { return z_; }
+
   /// The normal approximation with continuity and skewness corrections, at any n.
   std::uint64_t approximate(std::uint64_t n) const noexcept;
 

@@ -41,6 +41,7 @@ enum class cause : std::uint8_t {
   operator_auto,
   hold_over,  ///< the time that the operator gave has passed
   settings,   ///< new settings switched the mode
+  joined,     ///< T7: what replicas and the shared store knew of each other was put together
 };
 
 /// What an operator may say.
@@ -74,7 +75,7 @@ constexpr std::string_view name(cause why) {
   constexpr std::string_view names[] = {"none",          "error_rate",    "outage",         "p99",
                                         "unreachable",   "cooldown_over", "probes_passed",  "probes_failed",
                                         "probe_lost",    "operator_open", "operator_close", "operator_observe",
-                                        "operator_auto", "hold_over",     "settings"};
+                                        "operator_auto", "hold_over",     "settings",       "joined"};
   return names[static_cast<unsigned>(why)];
 }
 

@@ -1,0 +1,61 @@
+// A redis-server of a test's own, on a socket in a fresh directory; ended with the object.
+#pragma once
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace switchgear::test {
+
+class redis_server {
+ public:
+  explicit redis_server(std::vector<std::string> options = {}) {
+    char folder[] = "/tmp/switchgear-redis-XXXXXX";
+    if (mkdtemp(folder) == nullptr) throw std::runtime_error("no directory for redis-server");
+    folder_ = folder;
+    std::vector<std::string> words = {"redis-server", "--port", "0",         "--unixsocket",  socket(), "--save", "",
+                                      "--dir",        folder_,  "--logfile", folder_ + "/log"};
+    words.insert(words.end(), options.begin(), options.end());
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    child_ = fork();
+    if (child_ == 0) {
+      execvp(argv[0], argv.data());
+      _exit(127);
+    }
+    for (int i = 0; i < 500 && !std::filesystem::exists(socket()); ++i) {
+      if (waitpid(child_, nullptr, WNOHANG) != 0) {
+        child_ = 0;
+        throw std::runtime_error("redis-server did not start; is the package redis-server installed?");
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+  ~redis_server() {
+    if (child_ > 0) {
+      kill(child_, SIGKILL);
+      waitpid(child_, nullptr, 0);
+    }
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  redis_server(const redis_server&) = delete;
+  redis_server& operator=(const redis_server&) = delete;
+
+  std::string socket() const { return folder_ + "/redis.sock"; }
+  pid_t pid() const { return child_; }
+
+ private:
+  std::string folder_;
+  pid_t child_ = 0;
+};
+
+}  // namespace switchgear::test
