@@ -188,6 +188,35 @@ void authority::configure(const breaker::settings& values, time_point reading) {
   follow_mode(cause::settings);
 }
 
+void authority::adopt(const breaker::view& seen, time_point reading) {
+  const time_point now = clock_.advance(reading);
+  window_.advance(now);
+  if (seen.generation != generation_) {
+    window_.clear();
+    outage_.clear();
+    connects_.clear();
+    good_ = 0;
+  }
+  generation_ = seen.generation;
+  state_ = seen.state;
+  since_ = now - seen.since;
+  until_ = now + seen.retry_after;
+  forced_ = seen.forced;
+  observed_ = !forced_ && seen.mode == mode::observe && settings_.mode == mode::enforce;
+  // How long an operator's word holds is known to the other one alone. Nothing here may cut it short.
+  hold_until_ = time_point::max();
+  ramping_ = seen.ramp != 0;
+  probes_.begin();
+  probes_.leave_to_others();
+}
+
+void authority::note(const batch& more, time_point reading) {
+  window_.advance(clock_.advance(reading));
+  if (state_ != state::closed) return;
+  window_.add(more.counts);
+  outage_.add(more);
+}
+
 std::uint8_t authority::ramp() const {
   if (!ramping_ || settings_.ramp <= duration::zero() || state_ != state::closed || mode() != mode::enforce) return 0;
   const auto quarter = (clock_.now() - since_) * 4 / settings_.ramp;

@@ -43,6 +43,12 @@ class authority {
   /// Other settings, in place. Counts are dropped when their meaning has changed (window length, p99 limit).
   void configure(const settings& values, time_point now);
 
+  /// Goes on from what another authority said last: its state and generation stand here from now on. Counts begin
+  /// anew, unless the generation is the same.
+  void adopt(const breaker::view& seen, time_point now);
+  /// Counts without judging, for an authority that stands by while another one decides.
+  void note(const batch& more, time_point now);
+
   breaker::state state() const { return state_; }
   std::uint64_t generation() const { return generation_; }
   const breaker::settings& settings() const { return settings_; }

@@ -25,6 +25,8 @@ class probes {
 
   /// Starts a period: forgets everything but the tokens given so far.
   void begin();
+  /// Tokens from here on are none that another authority of the same scope gives.
+  void leave_to_others() { last_token_ |= std::uint64_t{1} << 62; }
 
   /// Leases for at most `want` probes. `offered`: calls in the last second.
   void grant(std::uint32_t want, const settings& values, std::uint64_t offered, time_point now,

@@ -9,6 +9,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,19 @@ struct board_entry {
   breaker::reply answer;  ///< filled by the exchange
 };
 
+/// What a shared board has done, since the start. All zero for one in this process.
+struct board_figures {
+  bool shared = false;               ///< the board is the replicas' common one, and answers
+  std::uint64_t flushes = 0;         ///< exchanges that it answered
+  std::uint64_t missed = 0;          ///< exchanges that it did not answer, or not in time
+  duration flush_time{};             ///< that the answered ones took, together
+  std::uint64_t leases_granted = 0;  ///< probes' leases, to this replica
+  std::uint64_t leases_returned = 0; ///< given back unused
+  std::uint64_t leases_expired = 0;  ///< taken back for any replica, in an exchange of this one
+  std::uint64_t losses = 0;          ///< times that this replica had to go on alone
+  std::uint32_t replicas = 0;        ///< heard from within ten seconds; 0 = not known
+};
+
 class board {
  public:
   virtual ~board() = default;
@@ -39,6 +53,12 @@ class board {
   /// answer is valid, and a report may or may not have arrived; it must not be sent again. Control thread; one at a
   /// time.
   virtual boost::asio::awaitable<error_code> exchange(std::vector<board_entry>& entries) = 0;
+
+  /// Others may change what it holds, so it must be asked now and then even when there is nothing to say.
+  virtual bool shared() const { return false; }
+  /// Hears the names of scopes that somebody else has changed. Control thread. Before the first exchange.
+  virtual void on_change(std::function<void(std::string_view)>) {}
+  virtual board_figures figures() const { return {}; }
 };
 
 }  // namespace switchgear::port

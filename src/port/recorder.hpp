@@ -59,6 +59,8 @@ class recorder {
   virtual void transition(const transition_record& record) = 0;
   /// An upstream's state changed; `reason` is one line, empty when ready. Control thread.
   virtual void upstream_changed(std::string_view alias, bool ready, std::string_view reason) = 0;
+  /// The shared board was lost, for `reason`, or is in use (again). Control thread.
+  virtual void board_changed(bool /*shared*/, std::string_view /*reason*/) {}
 };
 
 }  // namespace switchgear::port
