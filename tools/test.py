@@ -222,6 +222,19 @@ def tools() -> tally:
     return count
 
 
+def model() -> tally:
+    """The model of the shared breaker: every run counts, those in which a missing safeguard must be noticed too."""
+    done = run("model", [sys.executable, "tools/check_model.py"], 600)
+    text = done.log.read_text()
+    count = tally(passed=len(re.findall(r"^ok   ", text, flags=re.M)), failed=len(re.findall(r"^FAIL ", text, flags=re.M)))
+    for line in re.findall(r"^(?:ok  |FAIL) .*", text, flags=re.M):
+        say("    " + line)
+    if done.code != 0 and count.failed == 0:
+        show_end(done.log)
+        count += tally(failed=1)
+    return count
+
+
 def format_check() -> tally:
     return single("format", ["make", "--no-print-directory", "format-check"], 120)
 
@@ -301,6 +314,7 @@ STAGES: list[tuple[str, str, Callable[[], tally]]] = [
     ("format", "clang-format", format_check),
     ("units", "release build, unit tests, fuzz corpus", units),
     ("sim", "simulation on virtual time", sim),
+    ("model", "the model of the shared breaker, by spin", model),
     ("e2e", "end to end, with real clients and servers", e2e),
     ("asan", "AddressSanitizer and UndefinedBehaviorSanitizer", ASAN.test),
     ("tsan", "ThreadSanitizer", TSAN.test),
