@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from harness.fleet import Fleet
 from harness.gateway import BINARY, Gateway
 from harness.redis import RedisCluster, RedisServer, SentinelSet, TcpProxy
 from harness.servers import EVERYTHING, EverythingServer, FakeUpstream
@@ -101,6 +102,23 @@ def redis(tmp_path):
     yield start
     for server in started:
         server.kill()
+
+
+@pytest.fixture
+def fleet(gateway):
+    """fleet(count, state, upstream, breaker, ...): gateways with one configuration and one board, all sharing it."""
+
+    def start(count: int, state: str, upstream, breaker: dict, *, wait: bool = True, **more) -> Fleet:
+        configuration = {"state": state, "upstreams": {"up": {"url": upstream.url}}, "breaker": breaker, **more}
+        made = Fleet([gateway(configuration, wait=False) for _ in range(count)])
+        for each in made:
+            each.wait_ready()
+        if wait:
+            made.call_each("up__echo")
+            made.wait_shared()
+        return made
+
+    yield start
 
 
 @pytest.fixture
