@@ -10,6 +10,7 @@
 #include "observe/metrics.hpp"
 #include "peers/flusher.hpp"
 #include "peers/memory_board.hpp"
+#include "peers/redis/board.hpp"
 #include "protocol/results.hpp"
 #include "upstream/http_upstream.hpp"
 #include "upstream/stdio_upstream.hpp"
@@ -55,8 +56,10 @@ class gateway::wiring {
         log_(log),
         workers_(make_workers(data_threads(settings_))),
         metrics_(static_cast<unsigned>(workers_.size()), &log_),
-        board_(&async::worker::now, fresh_seed()),
-        breakers_(control(), board_, metrics_, static_cast<unsigned>(workers_.size())),
+        shared_(make_shared_board()),
+        alone_(&async::worker::now, fresh_seed()),
+        breakers_(control(), shared_ ? static_cast<port::board&>(*shared_) : alone_, metrics_,
+                  static_cast<unsigned>(workers_.size())),
         answers_({settings_.cache.memory, settings_.cache.entry}),
         listings_({settings_, breakers_, metrics_, log_},
                   [this](std::shared_ptr<const call::directory> fresh) { use(std::move(fresh)); }) {}
@@ -85,6 +88,12 @@ class gateway::wiring {
     return workers;
   }
 
+  std::unique_ptr<peers::redis::board> make_shared_board() {
+    auto where = settings_.shared_state();
+    if (!where) return nullptr;
+    return std::make_unique<peers::redis::board>(control().io, *std::move(where), fresh_seed(), metrics_);
+  }
+
   async::worker& control() { return *workers_.back(); }
   std::vector<async::worker*> all_workers();
   std::vector<async::worker*> data_workers();
@@ -100,7 +109,8 @@ class gateway::wiring {
   observe::log& log_;
   std::vector<std::unique_ptr<async::worker>> workers_;
   observe::metrics metrics_;
-  peers::memory_board board_;
+  std::unique_ptr<peers::redis::board> shared_;  // null: this gateway keeps its breakers to itself
+  peers::memory_board alone_;
   peers::flusher breakers_;
   cascade::answer_cache answers_;
   listings listings_;
@@ -205,6 +215,7 @@ std::string gateway::wiring::start() {
   server_ = std::make_unique<listen::server>(data_workers(), settings_.listen, std::move(handlers), metrics_);
   if (std::string problem = open_addresses(); !problem.empty()) return problem;
 
+  if (shared_) shared_->start();
   breakers_.start();
   for (tool_server& one : upstreams_) asio::post(control().io, one.start);
   for (auto& one : workers_) {
@@ -245,6 +256,7 @@ void gateway::wiring::stop() {
   if (!threads_.empty()) {
     asio::co_spawn(control().io, shut_down(), asio::use_future).wait();
     breakers_.stop();
+    if (shared_) shared_->stop();
     guards_.clear();
     for (auto& one : workers_) one->io.stop();
     for (std::thread& one : threads_) one.join();

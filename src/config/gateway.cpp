@@ -1,16 +1,31 @@
 #include "config/gateway.hpp"
 
+#include "config/state_url.hpp"
+
 #include <utility>
 
 namespace switchgear::config {
 
 std::string state_fault(const std::string& state) {
   if (state == "memory") return {};
-  for (const std::string_view scheme : {"redis:", "rediss:", "redis+sentinel:", "redis+cluster:"}) {
-    if (state.starts_with(scheme))
-      return "sharing breakers through Redis is not supported in this version; write memory";
-  }
-  return "\"" + state + "\" is not known; write memory";
+  auto parsed = parse_redis_url(state);
+  if (parsed) return {};
+  return parsed.error().starts_with("is not known") ? "\"" + shown_state(state) + "\" " + parsed.error()
+                                                    : std::move(parsed).error();
+}
+
+std::optional<port::redis_settings> gateway::shared_state() const {
+  auto parsed = parse_redis_url(state);
+  if (!parsed) return std::nullopt;
+  port::redis_settings made = redis;
+  made.shape = parsed->shape;
+  made.tls = parsed->tls;
+  made.hosts = std::move(parsed->hosts);
+  made.master = std::move(parsed->master);
+  made.database = parsed->database;
+  if (!parsed->user.empty()) made.user = std::move(parsed->user);
+  if (!parsed->password.empty()) made.password = std::move(parsed->password);
+  return made;
 }
 
 upstream gateway::new_upstream(std::string alias) const {

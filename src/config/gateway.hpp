@@ -4,11 +4,13 @@
 #include "breaker/settings.hpp"
 #include "port/policy.hpp"
 #include "port/settings.hpp"
+#include "port/shared_state.hpp"
 #include "route/names.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,7 +45,8 @@ struct tool_rule {
 struct gateway {
   port::listen_settings listen;
   admin_settings admin;
-  std::string state = "memory";  ///< where breakers are shared; this version knows "memory" alone
+  std::string state = "memory";  ///< where breakers are kept: "memory", or the URL of a Redis that replicas share
+  port::redis_settings redis;    ///< what the URL does not say
   route::naming names = route::naming::prefix;
   unsigned threads = 0;      ///< data threads; 0: as many as the machine has cores
   std::string log = "info";  ///< least level that is logged: debug, info, warn, error or off
@@ -59,6 +62,9 @@ struct gateway {
   /// What holds for a tool: the defaults, then each matching rule from the shortest pattern with `*` to the exact name,
   /// every rule changing only the keys that it sets. Thread-safe.
   port::tool_policy policy_for(std::string_view exported_name) const;
+
+  /// The Redis of `state`, with all that the keys of `redis` add to it; nothing for "memory".
+  std::optional<port::redis_settings> shared_state() const;
 };
 
 /// What is wrong with a value of `state`, as a sentence; empty when it is good. For the command line's option too.

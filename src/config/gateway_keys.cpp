@@ -1,9 +1,14 @@
 #include "config/gateway_keys.hpp"
 
 #include "config/breaker_keys.hpp"
+#include "config/http_values.hpp"
 #include "config/kinds.hpp"
+#include "config/state_url.hpp"
 #include "config/tool_keys.hpp"
 #include "config/upstream_keys.hpp"
+
+#include <algorithm>
+#include <cctype>
 
 namespace switchgear::config {
 namespace {
@@ -34,9 +39,8 @@ key<gateway> endpoint_key(std::string name, Member member, std::string meaning) 
   return made;
 }
 
-/// Which shared state there will be is known; which there is yet, is the in-process one.
 kind<std::string> a_state() {
-  kind<std::string> made{"word", "memory", {}, {}};
+  kind<std::string> made{"word or URL", "", {}, {}};
   made.read = [](const field& from) -> std::optional<std::string> {
     auto text = from.text();
     if (!text) return std::nullopt;
@@ -45,6 +49,37 @@ kind<std::string> a_state() {
       return std::nullopt;
     }
     return text;
+  };
+  made.write = [](const std::string& text) { return quote(shown_state(text)); };
+  return made;
+}
+
+/// A text that is masked when it is shown.
+kind<std::string> a_secret() {
+  kind<std::string> made = a_text();
+  made.write = [](const std::string& text) { return text.empty() ? std::string() : quote(masked); };
+  return made;
+}
+
+/// A text that is left out of the effective values while it is empty.
+kind<std::string> maybe_text() {
+  kind<std::string> made = a_text();
+  made.write = [write = made.write](const std::string& text) { return text.empty() ? std::string() : write(text); };
+  return made;
+}
+
+/// Every key of the store begins with it, and a brace in it would decide where a cluster keeps them.
+kind<std::string> a_prefix() {
+  kind<std::string> made{"text", "letters, digits, `.`, `_`, `-` and `:`", {}, {}};
+  made.read = [](const field& from) -> std::optional<std::string> {
+    auto text = from.text();
+    if (!text) return std::nullopt;
+    const bool good = !text->empty() && text->size() <= 64 && std::ranges::all_of(*text, [](unsigned char each) {
+      return std::isalnum(each) != 0 || each == '.' || each == '_' || each == '-' || each == ':';
+    });
+    if (good) return text;
+    from.fail("must be 1 to 64 letters, digits, `.`, `_`, `-` or `:`");
+    return std::nullopt;
   };
   made.write = [](const std::string& text) { return quote(text); };
   return made;
@@ -98,6 +133,23 @@ key<gateway> upstreams_key() {
   return made;
 }
 
+// Settings that could not have any effect are a misunderstanding.
+void check_redis(const field& root, const gateway& made) {
+  if (root.at().find("redis") == nullptr) return;
+  const field redis = root.nearest("redis");
+  const auto shared = made.shared_state();
+  if (!shared) {
+    redis.warn("is not used while `state` is memory");
+    return;
+  }
+  const bool tls_files = !shared->ca.empty() || !shared->cert.empty() || !shared->key.empty();
+  if (tls_files && !shared->tls) redis.fail("names files for TLS; write rediss:// in `state`, or leave them out");
+  if (!shared->key.empty() && shared->cert.empty()) redis.nearest("key").fail("needs `cert` beside it");
+  if (!shared->password.empty() && !shared->password_file.empty()) {
+    redis.nearest("password_file").fail("stands beside a password; write one of them");
+  }
+}
+
 }  // namespace
 
 const keys<gateway>& limit_keys() {
@@ -136,6 +188,36 @@ const keys<gateway>& cache_keys() {
   return table;
 }
 
+const keys<port::redis_settings>& redis_keys() {
+  static const keys<port::redis_settings> table{
+      value_key<port::redis_settings>(
+          "user", maybe_text(), [](auto& to) -> auto& { return to.user; }, "The ACL user, unless the URL names one."),
+      value_key<port::redis_settings>(
+          "password", a_secret(), [](auto& to) -> auto& { return to.password; },
+          "Its password, unless the URL has one; best as `${NAME}`."),
+      value_key<port::redis_settings>(
+          "password_file", maybe_text(), [](auto& to) -> auto& { return to.password_file; },
+          "A file with the password. It is read at each connection, so a password can be exchanged without a restart."),
+      value_key<port::redis_settings>(
+          "ca", maybe_text(), [](auto& to) -> auto& { return to.ca; },
+          "With TLS: a file of trusted certificates. Without it the system's are trusted."),
+      value_key<port::redis_settings>(
+          "cert", maybe_text(), [](auto& to) -> auto& { return to.cert; },
+          "With TLS: a file with the gateway's own certificate."),
+      value_key<port::redis_settings>(
+          "key", maybe_text(), [](auto& to) -> auto& { return to.key; },
+          "With TLS: the file of that certificate's key."),
+      value_key<port::redis_settings>(
+          "timeout", a_duration(5ms, 500ms), [](auto& to) -> auto& { return to.timeout; },
+          "Redis must answer an exchange within this. After three that it misses, this replica goes on alone until "
+          "Redis is back. No call waits for it."),
+      value_key<port::redis_settings>(
+          "prefix", a_prefix(), [](auto& to) -> auto& { return to.prefix; },
+          "Begins every key. Gateways with the same prefix in one Redis share their breakers."),
+  };
+  return table;
+}
+
 const keys<gateway>& gateway_keys() {
   using route::naming;
   static const keys<gateway> table{
@@ -148,7 +230,11 @@ const keys<gateway>& gateway_keys() {
           "Where the console, `/metrics`, `/healthz`, `/readyz` and `/api` are. Port `0`: any free one."),
       value_key<gateway>(
           "state", a_state(), [](auto& to) -> auto& { return to.state; },
-          "Where breakers are kept. `memory`: in this process."),
+          "Where breakers are kept. `memory`: in this process. A URL: in a Redis 7 that replicas share, as in "
+          "`redis://host:6379/0`, `rediss://host` (TLS), `redis+sentinel://host,host/name` or "
+          "`redis+cluster://host,host`."),
+      section_key<gateway>(
+          "redis", redis_keys(), [](auto& to) -> auto& { return to.redis; }, "What the URL in `state` does not say."),
       value_key<gateway>(
           "names", one_of<naming>({{"prefix", naming::prefix}, {"plain", naming::plain}}),
           [](auto& to) -> auto& { return to.names; },
@@ -186,6 +272,7 @@ const keys<gateway>& gateway_keys() {
 }
 
 void check_gateway(const field& root, const gateway& made) {
+  check_redis(root, made);
   if (root.at().find("breaker") != nullptr) check_breaker(root.nearest("breaker"), made.breaker);
   if (made.names == route::naming::plain && made.upstreams.size() > 1) {
     root.nearest("names").fail("plain needs exactly one upstream, and there are " +

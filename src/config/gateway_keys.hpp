@@ -13,6 +13,7 @@ const keys<gateway>& gateway_keys();
 const keys<gateway>& limit_keys();
 const keys<gateway>& session_keys();
 const keys<gateway>& cache_keys();
+const keys<port::redis_settings>& redis_keys();
 
 /// Checks keys against each other. `root` is the whole document.
 void check_gateway(const field& root, const gateway& made);

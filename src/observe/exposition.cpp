@@ -134,6 +134,28 @@ void add_circuits(const std::vector<port::circuit>& circuits, std::vector<Metric
   for (family* each : {&state, &generation, &error_rate, &stale}) std::move(*each).into(out);
 }
 
+void add_board(const port::board_figures& of, std::vector<MetricFamily>& out) {
+  family mode(MetricType::Gauge, "switchgear_board_mode", "1 for where this replica's breakers are decided now");
+  mode.gauge({label("mode", "shared")}, of.shared ? 1 : 0);
+  mode.gauge({label("mode", "local")}, of.shared ? 0 : 1);
+  std::move(mode).into(out);
+  if (of.flushes == 0 && of.missed == 0) return;  // a board in this process
+  family flushes(MetricType::Counter, "switchgear_board_flushes_total", "Exchanges with the shared board");
+  flushes.count({label("result", "answered")}, of.flushes);
+  flushes.count({label("result", "missed")}, of.missed);
+  family took(MetricType::Counter, "switchgear_board_flush_seconds_total", "What the answered exchanges took together");
+  took.total(seconds(of.flush_time));
+  family leases(MetricType::Counter, "switchgear_board_leases_total", "Leases of probes and their end without a probe");
+  leases.count({label("event", "granted")}, of.leases_granted);
+  leases.count({label("event", "returned")}, of.leases_returned);
+  leases.count({label("event", "expired")}, of.leases_expired);
+  family losses(MetricType::Counter, "switchgear_board_losses_total", "Times that this replica had to go on alone");
+  losses.count({}, of.losses);
+  family replicas(MetricType::Gauge, "switchgear_board_replicas", "Replicas that the shared board heard from lately");
+  replicas.gauge({}, of.replicas);
+  for (family* each : {&flushes, &took, &leases, &losses, &replicas}) std::move(*each).into(out);
+}
+
 double resident_bytes() {
   long pages = 0;
   if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
@@ -214,6 +236,7 @@ std::string metrics::expose(const port::breakers* circuits) const {
     std::move(lost).into(families);
   }
   add_circuits(states, families);
+  if (circuits) add_board(circuits->board(), families);
   add_process(started_, families);
 
   std::ostringstream text;

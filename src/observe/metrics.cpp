@@ -98,6 +98,15 @@ void metrics::upstream_changed(std::string_view alias, bool ready, std::string_v
   }
 }
 
+void metrics::board_changed(bool shared, std::string_view reason) {
+  if (!events_) return;
+  if (shared) {
+    events_->event(level::info, "board_shared", {{"reason", reason}});
+  } else {
+    events_->event(level::warning, "board_local", {{"reason", reason}});
+  }
+}
+
 tool_totals metrics::totals(std::uint32_t slot) const {
   tool_totals sum;
   for (const shard& each : shards_) {

@@ -40,6 +40,7 @@ class metrics final : public port::recorder {
   void connections(unsigned worker, int change) noexcept override;
   void transition(const port::transition_record& record) override;
   void upstream_changed(std::string_view alias, bool ready, std::string_view reason) override;
+  void board_changed(bool shared, std::string_view reason) override;
 
   /// The text exposition (version 0.0.4) of everything counted, with the breakers' states when given. Takes about
   /// 10 us a tool: not for a data thread. Series that never counted are left out.

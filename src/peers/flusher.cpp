@@ -29,6 +29,7 @@ struct flusher::member {
   breaker::settings settings;
   std::uint64_t revision = 1;
   std::uint64_t told_revision = 0;  // the board has these settings
+  bool changed = false;             // somebody else has moved it
   std::optional<port::board_entry::command> ordered;
   std::uint64_t orders = 0;   // given
   std::uint64_t carried = 0;  // of them: on their way to the board
@@ -52,6 +53,7 @@ flusher::flusher(async::worker& control, port::board& board, port::recorder& rec
 flusher::~flusher() = default;
 
 void flusher::start() {
+  board_.on_change([this](std::string_view name) { changed(name); });
   asio::co_spawn(control_.io, run(), [](std::exception_ptr failed) {
     if (failed) std::rethrow_exception(failed);
   });
@@ -92,6 +94,14 @@ void flusher::kick(breaker::gate& gate) noexcept {
   if (gate.raise() && !wake_posted_.exchange(true)) {
     asio::post(control_.io, [this] { wake(); });
   }
+}
+
+void flusher::changed(std::string_view name) {
+  const std::lock_guard lock(guard_);
+  const auto found = members_.find(name);
+  if (found == members_.end()) return;
+  found->second->changed = true;
+  kick(found->second->gate);
 }
 
 void flusher::wake() {
@@ -139,14 +149,21 @@ asio::awaitable<void> flusher::pass(bool all) {
     }
   }
   if (entries.empty()) co_return;
-  if (co_await board_.exchange(entries)) co_return;
+  const error_code failed = co_await board_.exchange(entries);
+  {
+    const std::lock_guard lock(guard_);
+    figures_ = board_.figures();
+  }
+  if (failed) co_return;
   for (std::size_t i = 0; i < entries.size(); ++i) tell(*members[i], entries[i], sent);
 }
 
 // False: there is nothing to say and nothing to ask.
 bool flusher::hear(member& from, time_point now, port::board_entry& into) {
   into.said = from.gate.collect(now);
-  const bool figures_age = !(from.figures.counts == breaker::counts{}) && now - from.heard >= refresh;
+  // What this replica alone moves stays as it is while nothing is counted; what others move, does not.
+  const bool may_move = board_.shared() || !(from.figures.counts == breaker::counts{});
+  const bool figures_age = (may_move && now - from.heard >= refresh) || std::exchange(from.changed, false);
   const bool unknown = from.told_revision != from.revision;
   if (into.said.empty() && !from.view.watch && !figures_age && !unknown && !from.ordered) return false;
   if (unknown) from.gate.configure(from.settings);
@@ -255,6 +272,11 @@ std::vector<port::circuit> flusher::snapshot() const {
   all.reserve(members_.size());
   for (const auto& [name, each] : members_) all.push_back(describe(*each, now));
   return all;
+}
+
+port::board_figures flusher::board() const {
+  const std::lock_guard lock(guard_);
+  return figures_;
 }
 
 port::circuit flusher::describe(const member& of, time_point now) {

@@ -42,6 +42,7 @@ class flusher : public port::breakers {
   void kick(breaker::gate& gate) noexcept override;
   boost::asio::awaitable<void> probe(async::worker& on, breaker::gate& gate, time_point until) override;
   std::vector<port::circuit> snapshot() const override;
+  port::board_figures board() const override;
   boost::asio::awaitable<bool> admin(port::command what) override;
 
  private:
@@ -55,6 +56,7 @@ class flusher : public port::breakers {
   void tell(member& to, const port::board_entry& entry, time_point sent);
   void record(const member& of, const breaker::transition& change);
   static port::circuit describe(const member& of, time_point now);
+  void changed(std::string_view name);
   void wake();
 
   async::worker& control_;
@@ -68,7 +70,8 @@ class flusher : public port::breakers {
   time_point hurry_ = time_point::max();  // control thread: a waiting call may get its lease then
   boost::asio::steady_timer passed_;      // control thread: cancelled after each pass, for those who wait for one
 
-  mutable std::mutex guard_;  // members_ and what they hold besides their gates; never across a co_await
+  port::board_figures figures_;  // under guard_, as of the last pass
+  mutable std::mutex guard_;     // members_ and what they hold besides their gates; never across a co_await
   std::map<std::string, std::unique_ptr<member>, std::less<>> members_;  // grows only: gates stay where they are
   std::map<const breaker::gate*, std::shared_ptr<waiter>> waiters_;
 };

@@ -34,15 +34,15 @@ struct board_entry {
 
 /// What a shared board has done, since the start. All zero for one in this process.
 struct board_figures {
-  bool shared = false;               ///< the board is the replicas' common one, and answers
-  std::uint64_t flushes = 0;         ///< exchanges that it answered
-  std::uint64_t missed = 0;          ///< exchanges that it did not answer, or not in time
-  duration flush_time{};             ///< that the answered ones took, together
-  std::uint64_t leases_granted = 0;  ///< probes' leases, to this replica
-  std::uint64_t leases_returned = 0; ///< given back unused
-  std::uint64_t leases_expired = 0;  ///< taken back for any replica, in an exchange of this one
-  std::uint64_t losses = 0;          ///< times that this replica had to go on alone
-  std::uint32_t replicas = 0;        ///< heard from within ten seconds; 0 = not known
+  bool shared = false;                ///< the board is the replicas' common one, and answers
+  std::uint64_t flushes = 0;          ///< exchanges that it answered
+  std::uint64_t missed = 0;           ///< exchanges that it did not answer, or not in time
+  duration flush_time{};              ///< that the answered ones took, together
+  std::uint64_t leases_granted = 0;   ///< probes' leases, to this replica
+  std::uint64_t leases_returned = 0;  ///< given back unused
+  std::uint64_t leases_expired = 0;   ///< taken back for any replica, in an exchange of this one
+  std::uint64_t losses = 0;           ///< times that this replica had to go on alone
+  std::uint32_t replicas = 0;         ///< heard from within ten seconds; 0 = not known
 };
 
 class board {

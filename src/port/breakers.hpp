@@ -6,6 +6,7 @@
 #include "breaker/gate.hpp"
 #include "breaker/report.hpp"
 #include "breaker/settings.hpp"
+#include "port/board.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
@@ -64,6 +65,9 @@ class breakers {
 
   /// All breakers, ordered by name. Any thread; at most a second old.
   virtual std::vector<circuit> snapshot() const = 0;
+
+  /// What the board behind them has done. Any thread; at most a second old.
+  virtual board_figures board() const { return {}; }
 
   /// Carries out an operator's command; in force when it returns true. False: no breaker has that name, or the board
   /// did not take it in time. Control thread.

@@ -11,7 +11,7 @@ namespace switchgear::port {
 
 /// A Redis, of one of three shapes. Ranges are checked by the configuration.
 struct redis_settings {
-  enum class shape : std::uint8_t {
+  enum class layout : std::uint8_t {
     single,    ///< one address; also a proxy in front of many nodes
     sentinel,  ///< `hosts` are sentinels, who know where `master` is
     cluster,   ///< `hosts` are some nodes, who know the others
@@ -22,7 +22,7 @@ struct redis_settings {
     bool operator==(const host&) const = default;
   };
 
-  redis_settings::shape shape = shape::single;
+  layout shape = layout::single;
   bool tls = false;
   std::vector<host> hosts;
   std::string master;     ///< sentinel: the name of the monitored Redis

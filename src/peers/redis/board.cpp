@@ -49,14 +49,18 @@ struct board::repeat {
 
 struct board::scope {
   scope(const port::board_entry& entry, std::string_view prefix, time_point now)
-      : name(entry.name), kind(entry.scope), at(prefix, entry.name), slot(slot_of(at.state)),
-        settings(*entry.settings), local(entry.scope, *entry.settings, now) {}
+      : name(entry.name),
+        kind(entry.scope),
+        at(prefix, entry.name),
+        slot(slot_of(at.state)),
+        settings(*entry.settings),
+        local(entry.scope, *entry.settings, now) {}
 
   std::string name;
   breaker::scope kind;
   address at;
   unsigned slot;
-  breaker::settings settings;     // what the entries point to lives no longer than their exchange
+  breaker::settings settings;       // what the entries point to lives no longer than their exchange
   std::uint64_t told_revision = 0;  // in force in Redis
   std::uint64_t revision = 0;
   std::uint64_t sequence = 0;
@@ -67,7 +71,7 @@ struct board::scope {
   time_point alone_until{};  // the rules trip for this replica only
   std::deque<repeat> unheard;
   breaker::authority local;
-  unsigned local_absence = 0;     // local decides since that absence of Redis
+  unsigned local_absence = 0;  // local decides since that absence of Redis
   std::uint64_t local_revision = 0;
   bool complained = false;
 

@@ -7,14 +7,13 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-
-#include <hiredict/async.h>
-#include <hiredict/hiredict.h>
-#include <hiredict/hiredict_ssl.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 
 #include <fstream>
+#include <hiredict/async.h>
+#include <hiredict/hiredict.h>
+#include <hiredict/hiredict_ssl.h>
 #include <iterator>
 #include <utility>
 
@@ -134,7 +133,9 @@ class link::connection : public std::enable_shared_from_this<connection> {
   void close() {
     if (context_ != nullptr) redictAsyncFree(context_);
   }
-  bool open() const { return context_ != nullptr && (context_->c.flags & (REDICT_DISCONNECTING | REDICT_FREEING)) == 0; }
+  bool open() const {
+    return context_ != nullptr && (context_->c.flags & (REDICT_DISCONNECTING | REDICT_FREEING)) == 0;
+  }
   const std::string& last_error() const { return last_error_; }
 
   void send(const command& words, std::shared_ptr<batch> of, std::size_t which) {
@@ -176,27 +177,25 @@ class link::connection : public std::enable_shared_from_this<connection> {
       texts.push_back(word.data());
       lengths.push_back(word.size());
     }
-    return redictAsyncCommandArgv(context_, told, data, static_cast<int>(words.size()), texts.data(),
-                                  lengths.data()) == REDICT_OK;
+    return redictAsyncCommandArgv(context_, told, data, static_cast<int>(words.size()), texts.data(), lengths.data()) ==
+           REDICT_OK;
   }
 
   void want_read(bool wanted) {
     reads_ = wanted;
     if (!wanted || reading_) return;
     reading_ = true;
-    descriptor_.async_wait(asio::posix::stream_descriptor::wait_read,
-                           [self = weak_from_this()](error_code failed) {
-                             if (const auto alive = self.lock(); alive && !failed) alive->readable();
-                           });
+    descriptor_.async_wait(asio::posix::stream_descriptor::wait_read, [self = weak_from_this()](error_code failed) {
+      if (const auto alive = self.lock(); alive && !failed) alive->readable();
+    });
   }
   void want_write(bool wanted) {
     writes_ = wanted;
     if (!wanted || writing_) return;
     writing_ = true;
-    descriptor_.async_wait(asio::posix::stream_descriptor::wait_write,
-                           [self = weak_from_this()](error_code failed) {
-                             if (const auto alive = self.lock(); alive && !failed) alive->writable();
-                           });
+    descriptor_.async_wait(asio::posix::stream_descriptor::wait_write, [self = weak_from_this()](error_code failed) {
+      if (const auto alive = self.lock(); alive && !failed) alive->writable();
+    });
   }
   // The library may free its context in here, which let_go() tells us.
   void readable() {

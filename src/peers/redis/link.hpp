@@ -22,12 +22,12 @@ namespace switchgear::peers::redis {
 /// What a node answered to one command.
 struct response {
   enum class kind : std::uint8_t {
-    lost,   ///< nothing: the connection broke or time was up; the command may have been carried out
-    nil,    ///< nothing to tell
-    text,   ///< `text`
-    number, ///< `number`
-    list,   ///< `items`
-    error,  ///< `text` says why the node did not do it
+    lost,    ///< nothing: the connection broke or time was up; the command may have been carried out
+    nil,     ///< nothing to tell
+    text,    ///< `text`
+    number,  ///< `number`
+    list,    ///< `items`
+    error,   ///< `text` says why the node did not do it
   };
   response::kind kind = kind::lost;
   std::string text;

@@ -115,7 +115,7 @@ asio::awaitable<void> store::run() {
 }
 
 bool store::usable() const {
-  if (settings_.shape != port::redis_settings::shape::cluster) return primary_ != nullptr && primary_->usable();
+  if (settings_.shape != port::redis_settings::layout::cluster) return primary_ != nullptr && primary_->usable();
   return std::ranges::any_of(nodes_, [](const auto& each) { return each.second->usable(); });
 }
 
@@ -153,11 +153,11 @@ asio::awaitable<std::string> store::connect() {
   }
   map_is_old_ = false;
   switch (settings_.shape) {
-    case port::redis_settings::shape::single:
+    case port::redis_settings::layout::single:
       co_return co_await connect_single(settings_.hosts.front());
-    case port::redis_settings::shape::sentinel:
+    case port::redis_settings::layout::sentinel:
       co_return co_await connect_sentinel();
-    case port::redis_settings::shape::cluster:
+    case port::redis_settings::layout::cluster:
       co_return co_await connect_cluster();
   }
   co_return "no such shape";
@@ -267,7 +267,7 @@ asio::awaitable<std::string> store::hear_news() {
 }
 
 link* store::link_to(unsigned slot) {
-  return settings_.shape == port::redis_settings::shape::cluster ? slots_[slot] : primary_;
+  return settings_.shape == port::redis_settings::layout::cluster ? slots_[slot] : primary_;
 }
 
 link* store::link_to(const host& where) {
@@ -332,7 +332,8 @@ asio::awaitable<void> store::repair(const std::vector<routed>& commands, std::ve
       unfurnished.push_back(to);
       // Another replica may be as quick: its copy is the same.
       auto said = co_await to->answers(to->send({{"FUNCTION", "LOAD", std::string(library_source)}}), until);
-      const bool refused = said[0].kind == response::kind::error && said[0].text.find("already exists") == std::string::npos;
+      const bool refused =
+          said[0].kind == response::kind::error && said[0].text.find("already exists") == std::string::npos;
       if (refused) {
         into[i] = std::move(said[0]);
         continue;
