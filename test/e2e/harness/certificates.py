@@ -15,7 +15,7 @@ def named(common_name: str) -> x509.Name:
 
 
 class Authority:
-    """Signs server certificates; `path` is what a client must trust."""
+    """Signs certificates; `path` is what a client must trust."""
 
     def __init__(self, folder: Path, name: str = "test CA"):
         self.folder = folder
@@ -44,7 +44,7 @@ class Authority:
         )
 
     def issue(self, *hosts: str, from_day: float = -1, to_day: float = 1) -> tuple[Path, Path]:
-        """A server certificate for these names and addresses: (certificate, key)."""
+        """A certificate for these names and addresses, for a server or a client: (certificate, key)."""
         key = ec.generate_private_key(ec.SECP256R1())
         alternatives = [
             x509.IPAddress(ipaddress.ip_address(host)) if host[0].isdigit() else x509.DNSName(host) for host in hosts
@@ -53,7 +53,7 @@ class Authority:
             self._builder(named(hosts[0]), key.public_key(), from_day, to_day)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
-            .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+            .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False)
             .sign(self.key, hashes.SHA256())
         )
         stem = f"{hosts[0]}-{certificate.serial_number:x}"
