@@ -104,6 +104,7 @@ class link::connection : public std::enable_shared_from_this<connection> {
     options.endpoint.fd = socket;
     context_ = redictAsyncConnectWithOptions(&options);
     if (context_ == nullptr || context_->err != 0) return false;
+    context_->c.flags |= REDICT_CONNECTED;  // else it would connect a second time, to an address it was not told
     context_->data = this;
     context_->ev.data = this;
     context_->ev.addRead = [](void* self) { static_cast<connection*>(self)->want_read(true); };
