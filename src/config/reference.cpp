@@ -32,6 +32,7 @@ std::string reference_tables() {
   add_table("`limits`", limit_keys(), out);
   add_table("`sessions`", session_keys(), out);
   add_table("`cache`", cache_keys(), out);
+  add_table("`redis`", redis_keys(), out);
   add_table("`breaker`, also in `upstreams.<alias>` and `tools.<pattern>`", breaker_keys(), out);
   add_table("`upstreams.<alias>`", upstream_keys(), out);
   add_table("`upstreams.<alias>.tls`", tls_keys(), out);

@@ -81,6 +81,15 @@ json::object circuit_json(const port::circuit& circuit, std::string_view upstrea
   };
 }
 
+/// Counts above are the fleet's while the mode is shared, and this replica's while it is local.
+json::object board_json(const port::board_figures& board) {
+  return {{"mode", board.shared ? "shared" : "local"},
+          {"replicas", board.replicas},
+          {"flushes", board.flushes},
+          {"missed", board.missed},
+          {"losses", board.losses}};
+}
+
 json::array upstreams_json(const std::vector<upstream_row>& upstreams) {
   json::array rows;
   for (const upstream_row& each : upstreams) {
@@ -131,7 +140,9 @@ std::string circuits_json(const admin_sources& sources) {
       circuits.push_back(circuit_json(each, upstream_of(each, upstreams), now));
     }
   }
-  return json::serialize(json::object{{"circuits", std::move(circuits)}, {"upstreams", upstreams_json(upstreams)}});
+  const port::board_figures board = sources.breakers ? sources.breakers->board() : port::board_figures();
+  return json::serialize(json::object{
+      {"circuits", std::move(circuits)}, {"upstreams", upstreams_json(upstreams)}, {"board", board_json(board)}});
 }
 
 reply answer(const request& asked, const admin_settings& settings, const admin_sources& sources) {

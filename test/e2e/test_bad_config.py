@@ -34,7 +34,7 @@ MISTAKES = {
     "plain with two": (
         "names: plain\nupstreams:\n  a: {url: 'http://127.0.0.1:1/'}\n  b: {url: 'http://127.0.0.1:2/'}\n", 1, ["plain"]
     ),
-    "redis": ("state: redis://127.0.0.1\n", 1, ["state", "memory"]),
+    "redis": ("state: etcd://127.0.0.1\n", 1, ["state", "memory"]),
     "a list": ("- a\n- b\n", 1, []),
     "no YAML": ("a: [1, 2\nb: }\n", None, []),
     "a tab": ("upstreams:\n\ta: 1\n", 2, []),

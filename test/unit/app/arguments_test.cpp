@@ -77,7 +77,7 @@ TEST(a_wrong_command_line, is_one_clear_line_and_exit_code_2) {
   EXPECT_NE(fault({"serve", "--listen", "127.0.0.1:70000"}).find("write IP:PORT"), std::string::npos);
   EXPECT_NE(fault({"serve", "--threads", "-1"}).find("threads"), std::string::npos);
   EXPECT_NE(fault({"serve", "--threads", "99999"}).find("0 to 1024"), std::string::npos);
-  EXPECT_NE(fault({"serve", "--state", "redis://h"}).find("not supported in this version"), std::string::npos);
+  EXPECT_NE(fault({"serve", "--state", "etcd://h"}).find("is not known"), std::string::npos);
 }
 
 }  // namespace

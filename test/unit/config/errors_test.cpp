@@ -77,10 +77,28 @@ TEST(a_port, is_in_range) {
   EXPECT_NE(only_error("admin: 127.0.0.1:8080\n").find("is the same address as `listen`"), std::string::npos);
 }
 
-TEST(a_state_of_a_later_version, is_an_error_that_says_so) {
-  EXPECT_EQ(only_error("state: redis://127.0.0.1/\n"),
-            "test.yaml:1:8: state: sharing breakers through Redis is not supported in this version; write memory");
-  EXPECT_EQ(only_error("state: disk\n"), "test.yaml:1:8: state: \"disk\" is not known; write memory");
+TEST(a_state, is_checked) {
+  const std::string known =
+      "write memory, or a URL that begins with redis://, rediss://, redis+sentinel:// or redis+cluster://";
+  EXPECT_EQ(only_error("state: disk\n"), "test.yaml:1:8: state: \"disk\" is not known; " + known);
+  EXPECT_EQ(only_error("state: etcd://u:geheim@h\n"),
+            "test.yaml:1:8: state: \"etcd://u:***@h\" is not known; " + known);
+  EXPECT_EQ(only_error("state: redis://h/first\n"),
+            "test.yaml:1:8: state: \"first\" is no database; write a number such as 0");
+  EXPECT_EQ(only_error("state: redis://a,b\n"),
+            "test.yaml:1:8: state: one host is expected; several need redis+sentinel:// or redis+cluster://");
+  EXPECT_EQ(only_error("state: redis+sentinel://a\n"),
+            "test.yaml:1:8: state: after the hosts the name of the monitored Redis is missing, as in "
+            "redis+sentinel://host/mymaster");
+}
+
+TEST(the_keys_of_redis, must_have_an_effect) {
+  EXPECT_EQ(only_error("state: redis://h\nredis: {ca: /ca.pem}\n"),
+            "test.yaml:2:8: redis: names files for TLS; write rediss:// in `state`, or leave them out");
+  EXPECT_EQ(only_error("state: rediss://h\nredis: {key: /k.pem}\n"),
+            "test.yaml:2:14: redis.key: needs `cert` beside it");
+  EXPECT_EQ(only_error("state: redis://h\nredis: {prefix: \"a{b}\"}\n"),
+            "test.yaml:2:17: redis.prefix: must be 1 to 64 letters, digits, `.`, `_`, `-` or `:`");
 }
 
 TEST(a_url, is_checked) {

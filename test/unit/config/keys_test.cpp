@@ -56,6 +56,7 @@ std::vector<key_case> top_level_cases() {
       {"top.admin", "admin: '[::1]:82'",
        [](const gateway& g) { return g.admin.address == "::1" && g.admin.port == 82; }},
       {"top.state", "state: memory", [](const gateway& g) { return g.state == "memory"; }},
+      {"top.redis", "state: redis://h\nredis: {prefix: a}", [](const gateway& g) { return g.redis.prefix == "a"; }},
       {"top.names", "names: plain", [](const gateway& g) { return g.names == route::naming::plain; }},
       {"top.threads", "threads: 3", [](const gateway& g) { return g.threads == 3; }},
       {"top.log", "log: debug", [](const gateway& g) { return g.log == "debug"; }},
@@ -77,6 +78,21 @@ std::vector<key_case> top_level_cases() {
        [](const gateway& g) { return first(g).link.max_answer == 65536; }},
       {"sessions.idle", "sessions: {idle: 9s}", [](const gateway& g) { return g.listen.session_idle == 9s; }},
       {"sessions.most", "sessions: {most: 9}", [](const gateway& g) { return g.listen.max_sessions == 9; }},
+      {"redis.user", "state: redis://h\nredis: {user: u}",
+       [](const gateway& g) { return g.shared_state()->user == "u"; }},
+      {"redis.password", "state: redis://h\nredis: {password: p}",
+       [](const gateway& g) { return g.shared_state()->password == "p"; }},
+      {"redis.password_file", "state: redis://h\nredis: {password_file: /p}",
+       [](const gateway& g) { return g.shared_state()->password_file == "/p"; }},
+      {"redis.ca", "state: rediss://h\nredis: {ca: /a}", [](const gateway& g) { return g.shared_state()->ca == "/a"; }},
+      {"redis.cert", "state: rediss://h\nredis: {cert: /c}",
+       [](const gateway& g) { return g.shared_state()->cert == "/c"; }},
+      {"redis.key", "state: rediss://h\nredis: {cert: /c, key: /k}",
+       [](const gateway& g) { return g.shared_state()->key == "/k"; }},
+      {"redis.timeout", "state: redis://h\nredis: {timeout: 20ms}",
+       [](const gateway& g) { return g.shared_state()->timeout == 20ms; }},
+      {"redis.prefix", "state: redis://h\nredis: {prefix: fleet-2}",
+       [](const gateway& g) { return g.shared_state()->prefix == "fleet-2"; }},
       {"cache.memory", "cache: {memory: 2MiB}", [](const gateway& g) { return g.cache.memory == 2u << 20; }},
       {"cache.entry", "cache: {entry: 2KiB}", [](const gateway& g) { return g.cache.entry == 2048; }},
   };
@@ -211,6 +227,7 @@ TEST(every_key, is_in_this_test) {
   add_names("limits", limit_keys(), known);
   add_names("sessions", session_keys(), known);
   add_names("cache", cache_keys(), known);
+  add_names("redis", redis_keys(), known);
   add_names("breaker", breaker_keys(), known);
   add_names("upstream", upstream_keys(), known);
   add_names("tls", tls_keys(), known);
