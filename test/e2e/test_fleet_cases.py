@@ -3,6 +3,7 @@ count of all, clocks and ticks."""
 
 import threading
 import time
+from http.client import HTTPException
 
 import pytest
 
@@ -83,8 +84,8 @@ def test_a_probe_dies_with_its_gateway(fleet, fake, redis, figure):
             with McpClient(gateways[0].port) as client:
                 while True:
                     client.call(TOOL)
-        except (OSError, AssertionError, Exception):  # noqa: B014  whatever a client sees of a killed server
-            return
+        except (OSError, HTTPException):
+            return  # what a client sees of a killed server
 
     prober = threading.Thread(target=probe_for_ever)
     prober.start()
@@ -183,7 +184,9 @@ def test_old_results_decide_nothing(fleet, fake, redis, layout):
         )
         gateways.wait(TOOL, "closed", 10)
         probe.join()
-    assert len(replies) == 5 and all("error" in reply.message or reply.marker == {} for reply in replies)
+    assert len(replies) == 5
+    # Their callers got what the tool said, good or bad.
+    assert all(reply.marker.get("steps", ["primary:ok"])[0] in ("primary:ok", "primary:failed") for reply in replies)
 
 
 # ---- RC-010: how many calls it takes, over all

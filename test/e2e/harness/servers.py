@@ -4,6 +4,7 @@ import http.client
 import json
 import signal
 import sys
+import threading
 from pathlib import Path
 
 from harness.process import REPOSITORY, SUPPORT, Process, free_port
@@ -26,6 +27,7 @@ class FakeUpstream:
         self.tls = tls
         self.port = port
         self.process: Process | None = None
+        self.lock = threading.Lock()  # of the control connection
 
     def start(self) -> "FakeUpstream":
         command = [
@@ -52,9 +54,10 @@ class FakeUpstream:
 
     def control(self, **script) -> None:
         """Merges a script: server={...}, calls={...}, forget_sessions=True, clear_journal=True."""
-        self.connection.request("POST", "/", json.dumps(script))
-        response = self.connection.getresponse()
-        text = response.read()
+        with self.lock:
+            self.connection.request("POST", "/", json.dumps(script))
+            response = self.connection.getresponse()
+            text = response.read()
         assert response.status == 200, text
 
     def call(self, tool: str, do: str, **options) -> None:
@@ -62,8 +65,9 @@ class FakeUpstream:
         self.control(calls={tool: {"do": do, **options}})
 
     def state(self) -> dict:
-        self.connection.request("GET", "/")
-        return json.loads(self.connection.getresponse().read())
+        with self.lock:
+            self.connection.request("GET", "/")
+            return json.loads(self.connection.getresponse().read())
 
     def arrived(self, method: str, name: str | None = None) -> list[dict]:
         return [
