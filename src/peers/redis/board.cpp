@@ -33,6 +33,12 @@ std::string instance_name(std::mt19937_64& random) {
   return std::string(host) + "-" + std::to_string(getpid()) + "-" + number;
 }
 
+// Something is wrong with the keys of one scope, not with Redis.
+bool is_of_scope(const response& said) {
+  return said.kind == response::kind::error &&
+         (said.text.find("WRONGTYPE") != std::string::npos || said.text.find("SWITCHGEARNEWER") != std::string::npos);
+}
+
 error_code missed() {
   return make_error_code(boost::system::errc::timed_out);
 }
@@ -116,10 +122,14 @@ asio::awaitable<error_code> board::exchange(std::vector<port::board_entry>& entr
     scope& its = find_or_make(entry);
     its.settings = *entry.settings;
     its.revision = entry.revision;
+    ++its.sequence;
   }
   if (!alone_ || async::worker::now() >= retry_at_) {
     if (co_await try_shared(entries)) co_return error_code{};
-    if (!alone_ && ++misses_ < misses_allowed) co_return missed();
+    if (!alone_ && ++misses_ < misses_allowed) {
+      for (const port::board_entry& entry : entries) keep(find_or_make(entry), entry);
+      co_return missed();
+    }
     lost();
   }
   for (port::board_entry& entry : entries) serve_alone(find_or_make(entry), entry);
@@ -132,6 +142,13 @@ command board::question(scope& of, const port::board_entry& entry, std::uint64_t
   asked.known = {of.seen, known.state, known.retry_after};
   asked.random = std::uniform_real_distribution<double>()(random_);
   return words(asked);
+}
+
+void board::keep(scope& of, const port::board_entry& entry) {
+  breaker::report again = entry.said;
+  again.want = 0;
+  of.local.note(entry.said.batch, async::worker::now());
+  of.unheard.push_back({of.sequence, std::move(again), entry.ordered, of.told_revision != of.revision});
 }
 
 // What Redis may not have heard comes before what is new.
@@ -163,9 +180,9 @@ asio::awaitable<bool> board::try_shared(std::vector<port::board_entry>& entries)
         port::board_entry bare = entry;
         bare.said.batch = {};
         bare.said.probes.clear();
-        commands.push_back({its.slot, question(its, bare, ++its.sequence, put)});
+        commands.push_back({its.slot, question(its, bare, its.sequence, put)});
       } else {
-        commands.push_back({its.slot, question(its, entry, ++its.sequence, put)});
+        commands.push_back({its.slot, question(its, entry, its.sequence, put)});
       }
     }
   }
@@ -173,19 +190,9 @@ asio::awaitable<bool> board::try_shared(std::vector<port::board_entry>& entries)
   if (!commands.empty()) said = co_await store_.ask(std::move(commands));
 
   const auto answered = [](const response& each) { return each.kind == response::kind::text; };
-  const bool any = std::ranges::any_of(said, answered);
+  const bool any = std::ranges::any_of(said, [&](const response& each) { return answered(each) || is_of_scope(each); });
   if (!any) {
     ++figures_.missed;
-    if (alone_) co_return false;
-    for (port::board_entry& entry : entries) {
-      scope& its = find_or_make(entry);
-      // While it was not even sent, it still has no number that Redis could know.
-      if (repeats.empty()) ++its.sequence;
-      breaker::report again = entry.said;
-      again.want = 0;
-      its.unheard.push_back({its.sequence, std::move(again), entry.ordered, its.told_revision != its.revision});
-      its.local.note(entry.said.batch, async::worker::now());
-    }
     co_return false;
   }
 

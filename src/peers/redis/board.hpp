@@ -40,6 +40,7 @@ class board final : public port::board {
   struct repeat;
 
   scope& find_or_make(const port::board_entry& entry);
+  void keep(scope& of, const port::board_entry& entry);
   void ask_again(scope& of, std::vector<routed>& commands);
   command question(scope& of, const port::board_entry& entry, std::uint64_t sequence, bool put);
   bool take(scope& of, port::board_entry& entry, const response& said);

@@ -32,11 +32,22 @@ local cause = {}
 for number = 0, 15 do cause[causes[number]] = number end
 
 -- Lua's own tostring keeps 14 digits; a microsecond of today has 16.
-local function text(number) return string.format('%.17g', number) end
+-- Most numbers here are small and whole, and writing them anew would be most of what an exchange costs.
+local small = {}
+
+local function text(number)
+  local known = small[number]
+  if known then return known end
+  if number % 1 ~= 0 then return string.format('%.17g', number) end
+  local written = string.format('%.0f', number)
+  if number >= 0 and number < 1024 then small[number] = written end
+  return written
+end
 
 local function numbers(from)
   local all = {}
-  for word in string.gmatch(from or '', '%S+') do all[#all + 1] = tonumber(word) end
+  if from == '' then return all end
+  for word in string.gmatch(from, '%S+') do all[#all + 1] = tonumber(word) end
   return all
 end
 
@@ -80,14 +91,22 @@ local function binomial_limit(n, p, alpha, z)
   return walk.limit[n]
 end
 
+-- What a line of settings says depends on nothing else, so it may be remembered outside the keys.
+local read_settings, read_count, most_settings = {}, 0, 256
+
 local function settings_of(said)
+  local known = read_settings[said]
+  if known then return known end
   local n = numbers(said)
-  return {
+  if read_count == most_settings then read_settings, read_count = {}, 0 end
+  read_count = read_count + 1
+  read_settings[said] = {
     mode = n[1], error_rate = n[2], window = n[3], minimum_calls = n[4], alpha = n[5], outage_rate = n[6],
     outage_threshold = n[7], p99 = n[8], cooldown_ns = n[9], growth = n[10], max_cooldown_ns = n[11], jitter = n[12],
     probe_share = n[13], probes_in_flight = n[14], probes_needed = n[15], probe_failures_allowed = n[16],
     probe_timeout = n[17], ramp = n[18], error_z = n[19], slow_z = n[20],
   }
+  return read_settings[said]
 end
 
 local function trips(c, n, count, limit, z, reached)
@@ -100,53 +119,70 @@ end
 
 -- State -----------------------------------------------------------------------------------------------------------
 
-local fields = {
-  'v', 'state', 'gen', 'since', 'until', 'reason', 'streak', 'good', 'ramping', 'quiet', 'forced', 'observed', 'hold',
-  'reading', 'now', 'evidence', 'connects', 'offered', 'stale', 'settings', 'done', 'failed', 'slow', 'neutral',
-  'token', 'issued', 'active', 'counted',
+-- What people may want to read stands in fields of its own, as text, once it is not what it was at first. What changes
+-- with every exchange is packed into one field: its text would cost more than all the rest.
+local at_first = {
+  v = layout, state = closed, gen = 0, since = 0, ['until'] = 0, reason = 0, streak = 0, ramping = 0, quiet = 0,
+  forced = 0, observed = 0, hold = -1, connects = '', offered = '', settings = '', done = 0, failed = 0, slow = 0,
+  neutral = 0, token = 0, issued = '', active = 0,
 }
-local is_text = {state = true, reason = true, connects = true, offered = true, issued = true, settings = true}
+local is_text = {connects = true, offered = true, issued = true, settings = true}
+local is_list = {connects = true, issued = true}
+local packed = '>dddddddd'
+local packed_size = 64
 
 local function load(keys)
-  local found = redis.call('HMGET', keys.s, unpack(fields))
-  local s = {was = {}}
-  for at, name in ipairs(fields) do
-    local value = found[at]
-    s.was[name] = value
-    if is_text[name] then
-      s[name] = value or ''
-    else
-      s[name] = tonumber(value or 0)
+  local found = redis.call('HGETALL', keys.s)
+  local s, was = {}, {}
+  for at = 1, #found, 2 do
+    local name, value = found[at], found[at + 1]
+    if name == 'state' then
+      value = state_numbers[value] or closed
+    elseif name == 'reason' then
+      value = cause[value] or 0
+    elseif at_first[name] and not is_text[name] then
+      value = tonumber(value) or at_first[name]
     end
+    s[name], was[name] = value, value
   end
-  s.fresh = not found[3]
-  s.state = state_numbers[s.state] or closed
-  s.reason = cause[s.reason] or 0
-  s.connects, s.offered, s.issued = numbers(s.connects), numbers(s.offered), numbers(s.issued)
-  if s.fresh then s.hold, s.v = -1, layout end
+  s.was, s.fresh = was, not was.gen
+  for name, value in pairs(at_first) do
+    if s[name] == nil then s[name] = value end
+  end
+  if #(was.x or '') == packed_size then
+    s.reading, s.now, s.evidence, s.good, s.tenth, s.in_tenth, s.counted, s.stale = struct.unpack(packed, was.x)
+  else
+    s.reading, s.now, s.evidence, s.good, s.tenth, s.in_tenth, s.counted, s.stale = 0, 0, 0, 0, 0, 0, 0, 0
+  end
+  s.connects, s.issued = numbers(s.connects), numbers(s.issued)
   return s
 end
 
 local function save(s, keys)
-  local changed = {}
-  for _, name in ipairs(fields) do
-    local value = s[name]
-    if name == 'state' then
-      value = state_names[value]
-    elseif name == 'reason' then
-      value = causes[value]
-    elseif type(value) == 'table' then
-      value = joined(value)
-    elseif not is_text[name] then
-      value = text(value)
-    end
-    if value ~= s.was[name] then
+  local was = s.was
+  local changed = {
+    'x', struct.pack(packed, s.reading, s.now, s.evidence, s.good, s.tenth, s.in_tenth, s.counted, s.stale),
+  }
+  for name, first in pairs(at_first) do
+    local value, before = s[name], was[name]
+    if is_list[name] then value = joined(value) end
+    if value ~= before and (before ~= nil or value ~= first or name == 'gen' or name == 'state' or name == 'v') then
+      if name == 'state' then
+        value = state_names[value]
+      elseif name == 'reason' then
+        value = causes[value]
+      elseif not is_text[name] then
+        value = text(value)
+      end
       changed[#changed + 1] = name
       changed[#changed + 1] = value
     end
   end
-  if #changed > 0 then redis.call('HSET', keys.s, unpack(changed)) end
-  redis.call('EXPIRE', keys.s, day)
+  redis.call('HSET', keys.s, unpack(changed))
+  if s.renew then
+    redis.call('EXPIRE', keys.s, day)
+    redis.call('EXPIRE', keys.i, 600)
+  end
 end
 
 -- Time that never goes back and that a step of the clock cannot stop.
@@ -165,37 +201,54 @@ end
 
 local parts = 5  -- calls, failures, timed, slow, connects
 
+local slot_form, slot_size = '>IIIII', 20
+local total_form, total_size = '>dddddd', 48
+
+local function slot_of(stored)
+  if #(stored or '') ~= slot_size then return 0, 0, 0, 0, 0 end
+  return struct.unpack(slot_form, stored)
+end
+
+local function write_total(s) return struct.pack(total_form, s.head, unpack(s.total)) end
+
 local function window_load(s, c, keys)
   local to = math.floor(s.now / second)
   local size = math.floor(c.window / second)
-  local stored = numbers(redis.call('HGET', keys.w, 'T') or '')
+  local stored = redis.call('HGET', keys.w, 'T')
   s.head = to
   s.total = {0, 0, 0, 0, 0}
-  if #stored == 0 then return end
-  if to - stored[1] >= size then
+  if #(stored or '') ~= total_size then return end
+  local from, calls, failures, timed, slow, connects = struct.unpack(total_form, stored)
+  if to - from >= size then
     redis.call('DEL', keys.w)
     return
   end
-  for part = 1, parts do s.total[part] = stored[part + 1] end
-  if to <= stored[1] then return end
+  local total = {calls, failures, timed, slow, connects}
+  s.total = total
+  if to <= from then return end
   local old = {}
-  for at = stored[1] + 1, to do old[#old + 1] = at % size end
+  for at = from + 1, to do old[#old + 1] = at % size end
   for _, slot in ipairs(redis.call('HMGET', keys.w, unpack(old))) do
-    for part, count in ipairs(numbers(slot or '')) do s.total[part] = s.total[part] - count end
+    if slot then
+      for part, count in ipairs({slot_of(slot)}) do
+        if part <= parts then total[part] = total[part] - count end
+      end
+    end
   end
   redis.call('HDEL', keys.w, unpack(old))
-  redis.call('HSET', keys.w, 'T', text(to) .. ' ' .. joined(s.total))
+  redis.call('HSET', keys.w, 'T', write_total(s))
 end
 
 local function window_add(s, c, keys, counts)
   local slot = s.head % math.floor(c.window / second)
-  local held = numbers(redis.call('HGET', keys.w, slot) or '')
+  local stored = redis.call('HGET', keys.w, slot)
+  local held, total = {slot_of(stored)}, s.total
   for part = 1, parts do
-    held[part] = (held[part] or 0) + counts[part]
-    s.total[part] = s.total[part] + counts[part]
+    held[part] = held[part] + counts[part]
+    total[part] = total[part] + counts[part]
   end
-  redis.call('HSET', keys.w, 'T', text(s.head) .. ' ' .. joined(s.total), slot, joined(held))
-  redis.call('EXPIRE', keys.w, math.ceil(2 * c.window / second))
+  redis.call('HSET', keys.w, 'T', write_total(s), slot, struct.pack(slot_form, unpack(held, 1, parts)))
+  if not stored then redis.call('EXPIRE', keys.w, math.ceil(2 * c.window / second)) end
 end
 
 local function window_clear(s, keys)
@@ -203,30 +256,36 @@ local function window_clear(s, keys)
   s.total = {0, 0, 0, 0, 0}
 end
 
--- Pairs of a tenth of a second and the calls offered in it.
+-- Calls offered in the last second, by its tenths: the present one, and pairs of an earlier one and its calls. They are
+-- looked at while probes are handed out, so until then they are only written down.
+local longest_offered = 400
+
 local function offered_in_second(s)
   local to, sum, kept = math.floor(s.now / tenth), 0, {}
-  for at = 1, #s.offered, 2 do
-    if s.offered[at] > to - 10 then
-      kept[#kept + 1] = s.offered[at]
-      kept[#kept + 1] = s.offered[at + 1]
-      sum = sum + s.offered[at + 1]
+  local pairs_of = numbers(s.offered)
+  for at = 1, #pairs_of, 2 do
+    if pairs_of[at] > to - 10 then
+      kept[#kept + 1] = pairs_of[at]
+      kept[#kept + 1] = pairs_of[at + 1]
+      sum = sum + pairs_of[at + 1]
     end
   end
-  s.offered = kept
-  return sum
+  s.offered = joined(kept)
+  return s.tenth > to - 10 and sum + s.in_tenth or sum
 end
 
 local function offer(s, events)
-  offered_in_second(s)
   if events == 0 then return end
   local to = math.floor(s.now / tenth)
-  if s.offered[#s.offered - 1] == to then
-    s.offered[#s.offered] = s.offered[#s.offered] + events
-  else
-    s.offered[#s.offered + 1] = to
-    s.offered[#s.offered + 1] = events
+  if s.tenth == to then
+    s.in_tenth = s.in_tenth + events
+    return
   end
+  if s.in_tenth > 0 then
+    s.offered = s.offered .. (s.offered == '' and '' or ' ') .. text(s.tenth) .. ' ' .. text(s.in_tenth)
+    if #s.offered > longest_offered then offered_in_second(s) end
+  end
+  s.tenth, s.in_tenth = to, events
 end
 
 -- Transitions -----------------------------------------------------------------------------------------------------
@@ -274,6 +333,13 @@ end
 
 -- Quorum ----------------------------------------------------------------------------------------------------------
 
+local row_form, row_size = '>ddddIIIII', 52
+
+local function row_of(stored)
+  if #(stored or '') ~= row_size then return nil end
+  return {struct.unpack(row_form, stored)}
+end
+
 -- A row: sequence, heard, begun, generation, calls, failures, timed, slow, trailing failures of the last batch.
 local function row_note(s, c, row, counts, trailing)
   if row[4] ~= s.gen or s.now - row[3] >= c.window then
@@ -293,9 +359,11 @@ end
 -- With three instances at work, one alone cannot open the breaker for all: it may be the one that is sick.
 local function quorum(s, c, keys, ask, mine, why)
   local active, witnesses = 0, 0
-  local rows = redis.call('HGETALL', keys.i)
+  local all, rows = {mine}, redis.call('HGETALL', keys.i)
   for at = 1, #rows, 2 do
-    local row = rows[at] == ask.instance and mine or numbers(rows[at + 1])
+    if rows[at] ~= ask.instance then all[#all + 1] = row_of(rows[at + 1]) end
+  end
+  for _, row in ipairs(all) do
     if row[4] == s.gen and s.now - row[2] <= active_for and s.now - row[3] < c.window and row[5] + row[7] > 0 then
       active = active + 1
       if witness(c, row, why) then witnesses = witnesses + 1 end
@@ -304,13 +372,15 @@ local function quorum(s, c, keys, ask, mine, why)
   return active < 3 or witnesses >= 2
 end
 
--- Once a second at most: rows of instances that are gone are dropped, the others counted.
+-- Once a second at most: rows of instances that are gone are dropped, the others counted. The keys' time to live is
+-- renewed with it.
 local function count_active(s, keys)
   if s.counted <= s.now and s.now - s.counted < second then return end
-  s.counted, s.active = s.now, 0
+  s.counted, s.active, s.renew = s.now, 0, true
   local rows = redis.call('HGETALL', keys.i)
   for at = 1, #rows, 2 do
-    local silent = s.now - numbers(rows[at + 1])[2]
+    local row = row_of(rows[at + 1])
+    local silent = row and s.now - row[2] or 7 * active_for
     if silent <= active_for then s.active = s.active + 1 end
     if silent > 6 * active_for then redis.call('HDEL', keys.i, rows[at]) end
   end
@@ -584,10 +654,10 @@ end
 -- place of the server's time, for tests.
 local function exchange(KEYS, ARGV)
   local keys = {s = KEYS[1], w = KEYS[2], i = KEYS[3], p = KEYS[4]}
-  local said = numbers(ARGV[7])
+  local said, seen = numbers(ARGV[7]), numbers(ARGV[6])
   local ask = {
     instance = ARGV[1], sequence = tonumber(ARGV[2]), settings = ARGV[3], put = ARGV[4] == '1',
-    gen = tonumber(ARGV[5]), seen = numbers(ARGV[6])[1], state = numbers(ARGV[6])[2], remaining = numbers(ARGV[6])[3],
+    gen = tonumber(ARGV[5]), seen = seen[1], state = seen[2], remaining = seen[3],
     counts = {said[1], said[2], said[3], said[4], said[5]}, trailing = said[6],
     offered = tonumber(ARGV[8]), want = tonumber(ARGV[9]), probes = numbers(ARGV[10]), order = numbers(ARGV[11]),
     kind = ARGV[12], name = ARGV[13], channel = ARGV[14], random = tonumber(ARGV[15]),
@@ -613,8 +683,7 @@ local function exchange(KEYS, ARGV)
 
   join(s, keys, ask)
   if ask.put then c = configure(s, c, keys, ask) end
-  local row = numbers(redis.call('HGET', keys.i, ask.instance) or '')
-  if #row == 0 then row = {0, 0, s.now, s.gen, 0, 0, 0, 0, 0} end
+  local row = row_of(redis.call('HGET', keys.i, ask.instance)) or {0, 0, s.now, s.gen, 0, 0, 0, 0, 0}
   -- A flush that timed out may have landed: the second time it says nothing new.
   local repeated = ask.sequence <= row[1]
   if #ask.order > 0 and not repeated then obey(s, c, keys, ask.order[1], ask.order[2]) end
@@ -626,8 +695,7 @@ local function exchange(KEYS, ARGV)
     if s.state == half_open then grant(s, c, keys, ask) end
   end
 
-  redis.call('HSET', keys.i, ask.instance, joined(row))
-  redis.call('EXPIRE', keys.i, 600)
+  redis.call('HSET', keys.i, ask.instance, struct.pack(row_form, unpack(row, 1, 9)))
   count_active(s, keys)
   save(s, keys)
   if s.gen ~= before then redis.call('PUBLISH', ask.channel, text(s.gen) .. ' ' .. state_names[s.state] .. ' ' .. ask.name) end
