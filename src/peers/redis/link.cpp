@@ -128,6 +128,7 @@ class link::connection : public std::enable_shared_from_this<connection> {
       X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host.c_str());
     }
     ERR_clear_error();
+    ssl_ = ssl;
     return redictInitiateSSL(&context_->c, ssl) == REDICT_OK;  // which owns ssl from here on
   }
 
@@ -210,8 +211,20 @@ class link::connection : public std::enable_shared_from_this<connection> {
     if (context_ != nullptr && writes_) want_write(true);
   }
 
+  // The library knows the socket's errors alone; why a handshake failed, TLS knows.
+  std::string reason() const {
+    if (ssl_ != nullptr && !SSL_is_init_finished(ssl_)) {
+      if (const long fault = SSL_get_verify_result(ssl_); fault != X509_V_OK) {
+        return std::string("the certificate is not accepted: ") + X509_verify_cert_error_string(fault);
+      }
+      const char* const words = ERR_reason_error_string(ERR_peek_last_error());
+      return std::string("TLS handshake failed") + (words != nullptr ? std::string(": ") + words : std::string());
+    }
+    return context_->c.errstr;
+  }
+
   void let_go() {
-    if (context_->c.err != 0) last_error_ = context_->c.errstr;
+    if (context_->c.err != 0) last_error_ = reason();
     context_ = nullptr;
     descriptor_.release();  // the library closes it
     if (ended_) asio::post(io_, std::exchange(ended_, nullptr));
@@ -220,6 +233,7 @@ class link::connection : public std::enable_shared_from_this<connection> {
   asio::io_context& io_;
   asio::posix::stream_descriptor descriptor_;
   redictAsyncContext* context_ = nullptr;
+  SSL* ssl_ = nullptr;  // the library's, alive as long as context_
   std::function<void(std::string_view)> hear_;
   std::function<void()> ended_;
   std::string last_error_;
