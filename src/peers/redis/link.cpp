@@ -129,7 +129,11 @@ class link::connection : public std::enable_shared_from_this<connection> {
     }
     ERR_clear_error();
     ssl_ = ssl;
-    return redictInitiateSSL(&context_->c, ssl) == REDICT_OK;  // which owns ssl from here on
+    if (redictInitiateSSL(&context_->c, ssl) == REDICT_OK) return true;  // the library owns ssl from here on
+    last_error_ = reason();
+    ssl_ = nullptr;
+    SSL_free(ssl);
+    return false;
   }
 
   void close() {
@@ -224,7 +228,7 @@ class link::connection : public std::enable_shared_from_this<connection> {
   }
 
   void let_go() {
-    if (context_->c.err != 0) last_error_ = reason();
+    if (last_error_.empty() && context_->c.err != 0) last_error_ = reason();
     context_ = nullptr;
     descriptor_.release();  // the library closes it
     if (ended_) asio::post(io_, std::exchange(ended_, nullptr));
@@ -285,7 +289,7 @@ asio::awaitable<std::string> link::open(port::redis_settings::host where, const 
 
   const auto made = std::make_shared<connection>(io_, socket);
   if (!made->start(socket)) co_return place + ": no memory for a connection";
-  if (tls != nullptr && !made->secure(*tls, where.name)) co_return place + ": TLS handshake failed";
+  if (tls != nullptr && !made->secure(*tls, where.name)) co_return place + ": " + made->last_error();
   connection_ = made;
   for (const response& each : co_await ask(greeting(settings), limit)) {
     if (each.kind == response::kind::error) {
