@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -28,6 +29,7 @@ class redis_server {
     argv.push_back(nullptr);
     child_ = fork();
     if (child_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is killed must not leave it behind
       execvp(argv[0], argv.data());
       _exit(127);
     }
