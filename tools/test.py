@@ -262,7 +262,7 @@ def sim() -> tally:
 def e2e() -> tally:
     if not need("release"):
         return tally(failed=1)
-    return pytest("e2e", [], 1200, {"SWITCHGEAR_BINARY": str(ROOT / "build/release/switchgear")})
+    return pytest("e2e", [], 1800, {"SWITCHGEAR_BINARY": str(ROOT / "build/release/switchgear")})
 
 
 class sanitizer:

@@ -126,9 +126,13 @@ def test_a_recovering_server_gets_the_permitted_probes_and_no_more(fleet, fake, 
                     refusals.append(time.monotonic() - started)
 
     together([lambda gateway=gateway: calls(gateway) for gateway in gateways.gateways * 5])  # 200 calls
-    closed = min(change.at for change in gateways.changes(TOOL) if change.state == "closed")
     gateways.wait(TOOL, "closed", 5)
-    closings = [change.at for change in gateways.changes(TOOL) if change.state == "closed"]
+    closings = until(
+        lambda: [moments for moments in [[change.at for change in gateways.changes(TOOL) if change.state == "closed"]]
+                 if len(moments) == len(gateways)],
+        2, "every gateway logs it",
+    )[0]  # fmt: skip
+    closed = min(closings)
     skew = upstream.state()["now"] - time.monotonic()
     probes = [entry for entry in upstream.arrived("tools/call") if entry["at"] - skew < closed]
 
