@@ -140,9 +140,9 @@ std::string circuits_json(const admin_sources& sources) {
       circuits.push_back(circuit_json(each, upstream_of(each, upstreams), now));
     }
   }
-  const port::board_figures board = sources.breakers ? sources.breakers->board() : port::board_figures();
-  return json::serialize(json::object{
-      {"circuits", std::move(circuits)}, {"upstreams", upstreams_json(upstreams)}, {"board", board_json(board)}});
+  json::object all{{"circuits", std::move(circuits)}, {"upstreams", upstreams_json(upstreams)}};
+  if (sources.breakers) all["board"] = board_json(sources.breakers->board());
+  return json::serialize(all);
 }
 
 reply answer(const request& asked, const admin_settings& settings, const admin_sources& sources) {
