@@ -151,8 +151,8 @@ class Flushes:
         tag = "cb1:{server}:"
         keys = [f"{tag}{kind}:server__tool" for kind in "swip"]
         counts = f"{calls} {failures} {calls} 0 0 0"
-        return ("FCALL", "switchgear_v1_exchange", 4, *keys, replica, self.sequence, self.settings(), 0, 0, "0 0 0", counts,
-                0, 0, "", "", "tool", "server__tool", f"{tag}ev", 0.5, f"{self.now * 1e6:.0f}")
+        return ("FCALL", "switchgear_v1_exchange", 4, *keys, replica, self.sequence, self.settings(), 0, 0, 0, "0 0 0",
+                counts, 0, 0, "", "", "tool", "server__tool", "PUBLISH", f"{tag}ev", 0.5, 0, f"{self.now * 1e6:.0f}")
 
     def cpu_us_per_call(self, calls):
         units = []

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace switchgear::breaker {
@@ -114,12 +115,21 @@ struct figures {
   breaker::cause last_cause = breaker::cause::none;  ///< of the last transition
 };
 
+/// What one replica has told of a scope in the present period, within about a window.
+struct contribution {
+  std::string replica;
+  breaker::counts counts;
+  duration heard{};  ///< how long ago it spoke
+};
+
 /// To a replica.
 struct reply {
   breaker::view view;
   std::vector<lease> leases;
   std::vector<transition> transitions;  ///< in order; each is told to one replica only
   breaker::figures figures;
+  bool other_settings = false;              ///< thresholds of a newer configuration are in force, not the reporter's
+  std::vector<contribution> contributions;  ///< of all replicas, where that was asked for
 };
 
 }  // namespace switchgear::breaker

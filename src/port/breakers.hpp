@@ -33,9 +33,11 @@ struct circuit {
   double slow_rate = 0;      ///< share of slow calls in the window
   duration p99{};            ///< over about the last window, within 10 %; zero = no calls
   breaker::settings settings;
-  std::uint64_t refused = 0;  ///< calls refused since the start
-  std::uint64_t stale = 0;    ///< results that came too late for their generation, since the start
-  std::string note;           ///< the operator's last word on it: who and why
+  std::uint64_t refused = 0;    ///< calls refused since the start
+  std::uint64_t stale = 0;      ///< results that came too late for their generation, since the start
+  std::string note;             ///< the operator's last word on it: who and why
+  bool other_settings = false;  ///< a newer configuration's thresholds are in force, not `settings`
+  std::vector<breaker::contribution> contributions;  ///< a shared board: who counted what; a few seconds old
 };
 
 /// An operator's order to one breaker.

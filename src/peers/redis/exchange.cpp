@@ -131,6 +131,26 @@ breaker::figures read_figures(reader& from, const breaker::settings& settings) {
   return seen;
 }
 
+constexpr std::size_t most_contributions = 1000;
+
+// A line a replica, each after a line's end: its name, then how long ago it spoke and what it counted.
+bool read_roster(std::string_view lines, std::vector<breaker::contribution>& into) {
+  while (!lines.empty() && into.size() < most_contributions) {
+    lines.remove_prefix(1);
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    const auto name_end = line.find(' ');
+    if (name_end == std::string_view::npos) return false;
+    reader from(line.substr(name_end));
+    breaker::contribution& one = into.emplace_back();
+    one.replica = line.substr(0, name_end);
+    one.heard = from.length();
+    one.counts = {from.whole(), from.whole(), from.whole(), from.whole(), 0};
+    if (!from.good()) return false;
+    lines.remove_prefix(line.size());
+  }
+  return true;
+}
+
 }  // namespace
 
 address::address(std::string_view prefix, std::string_view name) {
@@ -173,6 +193,7 @@ command words(const question& asked) {
       std::string(asked.instance),
       number(asked.sequence),
       settings_line(*asked.entry.settings),
+      number(asked.settings_version),
       asked.put_settings ? "1" : "0",
       number(said.generation),
       line(number(asked.known.generation), number(static_cast<unsigned>(asked.known.state)),
@@ -185,19 +206,23 @@ command words(const question& asked) {
       ordered ? line(number(static_cast<unsigned>(ordered->order)), micros(ordered->hold)) : std::string(),
       std::string(breaker::name(asked.entry.scope)),
       std::string(asked.entry.name),
+      asked.sharded_news ? "SPUBLISH" : "PUBLISH",
       asked.at.channel,
       text(asked.random),
+      asked.roster ? "1" : "0",
   };
 }
 
 std::optional<answer> read(std::string_view text, const breaker::settings& settings) {
-  reader from(text);
+  const auto numbers_end = std::min(text.find('\n'), text.size());
+  reader from(text.substr(0, numbers_end));
   answer made;
   made.reply.view = read_view(from);
   made.reply.figures = read_figures(from, settings);
   made.alone = from.whole(1) != 0;
   made.replicas = static_cast<std::uint32_t>(from.whole(0xffffffff));
   made.expired = static_cast<std::uint32_t>(from.whole(0xffffffff));
+  made.reply.other_settings = from.whole(1) != 0;
   const duration use_within = from.length(), result_within = from.length();
   for (std::uint64_t left = from.whole(most_leases); left > 0 && from.good(); --left) {
     made.reply.leases.push_back({from.whole(), use_within, result_within});
@@ -211,7 +236,7 @@ std::optional<answer> read(std::string_view text, const breaker::settings& setti
     change.would_be = from.whole(1) != 0;
     made.reply.transitions.push_back(change);
   }
-  if (!from.good()) return std::nullopt;
+  if (!from.good() || !read_roster(text.substr(numbers_end), made.reply.contributions)) return std::nullopt;
   return made;
 }
 

@@ -42,9 +42,12 @@ using command = std::vector<std::string>;
 struct question {
   const port::board_entry& entry;
   const address& at;
-  std::string_view instance;   ///< unique to this process
-  std::uint64_t sequence = 1;  ///< rises with each question of a scope; the same again for a repeat
-  bool put_settings = false;   ///< they have changed, or are told for the first time
+  std::string_view instance;           ///< unique to this process
+  std::uint64_t sequence = 1;          ///< rises with each question of a scope; the same again for a repeat
+  bool put_settings = false;           ///< they have changed, or are told for the first time
+  std::uint32_t settings_version = 0;  ///< the higher one holds; among equals, who told last
+  bool roster = false;                 ///< tell who contributed
+  bool sharded_news = false;           ///< a cluster: transitions go to the channel's own node only
   standing known;
   double random = 0;  ///< in [0, 1)
 };

@@ -123,7 +123,7 @@ end
 -- with every exchange is packed into one field: its text would cost more than all the rest.
 local at_first = {
   v = layout, state = closed, gen = 0, since = 0, ['until'] = 0, reason = 0, streak = 0, ramping = 0, quiet = 0,
-  forced = 0, observed = 0, hold = -1, connects = '', offered = '', settings = '', done = 0, failed = 0, slow = 0,
+  forced = 0, observed = 0, hold = -1, connects = '', offered = '', settings = '', version = 0, done = 0, failed = 0, slow = 0,
   neutral = 0, token = 0, issued = '', active = 0,
 }
 local is_text = {connects = true, offered = true, issued = true, settings = true}
@@ -386,6 +386,18 @@ local function count_active(s, keys)
   end
 end
 
+-- Who told what in this period: a line each, after the numbers of an answer.
+local function roster(s, c, keys)
+  local lines, rows = {''}, redis.call('HGETALL', keys.i)
+  for at = 1, #rows, 2 do
+    local row = row_of(rows[at + 1])
+    if row and row[4] == s.gen and s.now - row[3] < c.window and row[5] + row[7] > 0 then
+      lines[#lines + 1] = rows[at] .. ' ' .. joined({s.now - row[2], row[5], row[6], row[7], row[8]})
+    end
+  end
+  return table.concat(lines, '\n')
+end
+
 -- Rules -----------------------------------------------------------------------------------------------------------
 
 local function outage(s, c, counts, trailing)
@@ -559,6 +571,7 @@ local function join(s, keys, ask)
 end
 
 local function configure(s, c, keys, ask)
+  s.version = ask.version
   if ask.settings == s.settings then return c end
   local other = settings_of(ask.settings)
   s.settings = ask.settings
@@ -618,7 +631,7 @@ local function hear(s, c, keys, ask, row)
   offer(s, ask.offered + ask.counts[1])
 end
 
-local function answer(s, c, keys)
+local function answer(s, c, keys, ask)
   local mode = mode_of(s, c)
   local quarter = 4
   if s.ramping == 1 and s.state == closed and mode == enforce and c.ramp > 0 then
@@ -640,31 +653,32 @@ local function answer(s, c, keys)
     s.gen, s.state, mode, s.forced, ramp, watch, s.now - s.since, retry_after, lease_after,
     s.total[1], s.total[2], s.total[3], s.total[4], s.total[5], evidence,
     redis.call('ZCARD', keys.p), s.done, s.failed, s.stale, s.reason,
-    s.alone, s.active, s.expired, use_within, use_within + c.probe_timeout,
+    s.alone, s.active, s.expired, s.settings == ask.settings and 0 or 1, use_within, use_within + c.probe_timeout,
     #s.leases,
   }
   for _, token in ipairs(s.leases) do said[#said + 1] = token end
   for _, part in ipairs(s.news) do said[#said + 1] = part end
-  return joined(said)
+  return ask.roster and joined(said) .. roster(s, c, keys) or joined(said)
 end
 
--- KEYS: s w i p. ARGV: instance, sequence; settings, 1 if they are to be put in force; generation of the report,
--- generation last seen here, state and what is left of it as the instance knows them; counts and trailing failures;
--- offered; want; probes; order and hold, or nothing; kind; name; channel; random number. A last argument takes the
--- place of the server's time, for tests.
+-- KEYS: s w i p. ARGV: instance, sequence; settings, their version, 1 if they are told for the first time; generation
+-- of the report; generation last seen here, state and what is left of it as the instance knows them; counts and
+-- trailing failures; offered; want; probes; order and hold, or nothing; kind; name; how to publish, and the channel;
+-- random number; 1 to hear who contributed. A last argument takes the place of the server's time, for tests.
 local function exchange(KEYS, ARGV)
   local keys = {s = KEYS[1], w = KEYS[2], i = KEYS[3], p = KEYS[4]}
-  local said, seen = numbers(ARGV[7]), numbers(ARGV[6])
+  local said, seen = numbers(ARGV[8]), numbers(ARGV[7])
   local ask = {
-    instance = ARGV[1], sequence = tonumber(ARGV[2]), settings = ARGV[3], put = ARGV[4] == '1',
-    gen = tonumber(ARGV[5]), seen = seen[1], state = seen[2], remaining = seen[3],
+    instance = ARGV[1], sequence = tonumber(ARGV[2]), settings = ARGV[3], version = tonumber(ARGV[4]),
+    put = ARGV[5] == '1', gen = tonumber(ARGV[6]), seen = seen[1], state = seen[2], remaining = seen[3],
     counts = {said[1], said[2], said[3], said[4], said[5]}, trailing = said[6],
-    offered = tonumber(ARGV[8]), want = tonumber(ARGV[9]), probes = numbers(ARGV[10]), order = numbers(ARGV[11]),
-    kind = ARGV[12], name = ARGV[13], channel = ARGV[14], random = tonumber(ARGV[15]),
+    offered = tonumber(ARGV[9]), want = tonumber(ARGV[10]), probes = numbers(ARGV[11]), order = numbers(ARGV[12]),
+    kind = ARGV[13], name = ARGV[14], publish = ARGV[15], channel = ARGV[16], random = tonumber(ARGV[17]),
+    roster = ARGV[18] == '1',
   }
   local reading
-  if ARGV[16] then
-    reading = tonumber(ARGV[16])
+  if ARGV[19] then
+    reading = tonumber(ARGV[19])
   else
     local clock = redis.call('TIME')
     reading = tonumber(clock[1]) * second + tonumber(clock[2])
@@ -676,13 +690,13 @@ local function exchange(KEYS, ARGV)
   end
   s.news, s.leases, s.alone, s.expired = {}, {}, 0, 0
   tick(s, reading)
-  if s.settings == '' then s.settings = ask.settings end
+  if s.settings == '' then s.settings, s.version = ask.settings, ask.version end
   local c = settings_of(s.settings)
   window_load(s, c, keys)
   local before = s.gen
 
   join(s, keys, ask)
-  if ask.put then c = configure(s, c, keys, ask) end
+  if ask.version > s.version or ask.put and ask.version == s.version then c = configure(s, c, keys, ask) end
   local row = row_of(redis.call('HGET', keys.i, ask.instance)) or {0, 0, s.now, s.gen, 0, 0, 0, 0, 0}
   -- A flush that timed out may have landed: the second time it says nothing new.
   local repeated = ask.sequence <= row[1]
@@ -698,8 +712,8 @@ local function exchange(KEYS, ARGV)
   redis.call('HSET', keys.i, ask.instance, struct.pack(row_form, unpack(row, 1, 9)))
   count_active(s, keys)
   save(s, keys)
-  if s.gen ~= before then redis.call('PUBLISH', ask.channel, text(s.gen) .. ' ' .. state_names[s.state] .. ' ' .. ask.name) end
-  return answer(s, c, keys)
+  if s.gen ~= before then redis.call(ask.publish, ask.channel, text(s.gen) .. ' ' .. state_names[s.state] .. ' ' .. ask.name) end
+  return answer(s, c, keys, ask)
 end
 
 redis.register_function('switchgear_v1_exchange', exchange)
