@@ -59,6 +59,7 @@ std::optional<bad_setting> check(const settings& s) {
            {"minimum_calls", s.minimum_calls, 5, 10'000, "5 to 10000"},
            {"probes_in_flight", s.probes_in_flight, 1, 50, "1 to 50"},
            {"probes_needed", s.probes_needed, 1, 100, "1 to 100"},
+           {"quorum", s.quorum, 1, 5, "1 to 5"},
        }) {
     if (f.value < f.least || f.value > f.most) return bad_setting{f.field, std::string(f.right)};
   }

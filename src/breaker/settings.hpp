@@ -57,6 +57,9 @@ struct settings {
 
   breaker::is_error is_error = breaker::is_error::neutral;
 
+  // shared by replicas
+  std::uint32_t quorum = 2;  ///< replicas that must see the fault when three or more are at work; 1..5
+
   bool operator==(const settings&) const = default;
 };
 

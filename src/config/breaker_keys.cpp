@@ -79,6 +79,11 @@ const keys<breaker::settings>& breaker_keys() {
               {{"neutral", is_error::neutral}, {"failure", is_error::failure}, {"success", is_error::success}}),
           [](auto& to) -> auto& { return to.is_error; },
           "What a result with `isError` says about the tool's health. It reaches the client unchanged in any case."),
+      value_key<target>(
+          "quorum", a_count(1, 5), [](auto& to) -> auto& { return to.quorum; },
+          "With a shared `state` and three replicas or more at work: how many must see a fault before it opens for "
+          "all. "
+          "A replica that is alone with it opens for itself."),
   };
   return table;
 }

@@ -214,6 +214,10 @@ const keys<port::redis_settings>& redis_keys() {
       value_key<port::redis_settings>(
           "prefix", a_prefix(), [](auto& to) -> auto& { return to.prefix; },
           "Begins every key. Gateways with the same prefix in one Redis share their breakers."),
+      value_key<port::redis_settings>(
+          "settings_version", a_count(0, 1'000'000'000), [](auto& to) -> auto& { return to.settings_version; },
+          "Raise it with the thresholds of `breaker`: while replicas with different files run side by side, those of "
+          "the highest version hold for all. Among equals, those that were told last."),
   };
   return table;
 }

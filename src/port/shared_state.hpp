@@ -36,6 +36,7 @@ struct redis_settings {
 
   duration timeout = std::chrono::milliseconds(50);  ///< of one exchange; 5 ms..500 ms
   std::string prefix = "cb1";                        ///< begins every key; fleets with different ones are apart
+  std::uint32_t settings_version = 0;                ///< the thresholds of the highest one hold for all replicas
 };
 
 }  // namespace switchgear::port

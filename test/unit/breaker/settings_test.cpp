@@ -47,6 +47,7 @@ TEST(settings, name_the_field_that_is_out_of_range) {
   EXPECT_EQ(bad_field([](settings& s) { s.probe_timeout = 0s; }), "probe_timeout");
   EXPECT_EQ(bad_field([](settings& s) { s.probe_wait = 501ms; }), "probe_wait");
   EXPECT_EQ(bad_field([](settings& s) { s.ramp = 61s; }), "ramp");
+  EXPECT_EQ(bad_field([](settings& s) { s.quorum = 6; }), "quorum");
 }
 
 TEST(settings, are_checked_against_each_other) {

@@ -78,21 +78,21 @@ std::vector<key_case> top_level_cases() {
        [](const gateway& g) { return first(g).link.max_answer == 65536; }},
       {"sessions.idle", "sessions: {idle: 9s}", [](const gateway& g) { return g.listen.session_idle == 9s; }},
       {"sessions.most", "sessions: {most: 9}", [](const gateway& g) { return g.listen.max_sessions == 9; }},
-      {"redis.user", "state: redis://h\nredis: {user: u}",
-       [](const gateway& g) { return g.redis.user == "u"; }},
+      {"redis.user", "state: redis://h\nredis: {user: u}", [](const gateway& g) { return g.redis.user == "u"; }},
       {"redis.password", "state: redis://h\nredis: {password: p}",
        [](const gateway& g) { return g.redis.password == "p"; }},
       {"redis.password_file", "state: redis://h\nredis: {password_file: /p}",
        [](const gateway& g) { return g.redis.password_file == "/p"; }},
       {"redis.ca", "state: rediss://h\nredis: {ca: /a}", [](const gateway& g) { return g.redis.ca == "/a"; }},
-      {"redis.cert", "state: rediss://h\nredis: {cert: /c}",
-       [](const gateway& g) { return g.redis.cert == "/c"; }},
+      {"redis.cert", "state: rediss://h\nredis: {cert: /c}", [](const gateway& g) { return g.redis.cert == "/c"; }},
       {"redis.key", "state: rediss://h\nredis: {cert: /c, key: /k}",
        [](const gateway& g) { return g.redis.key == "/k"; }},
       {"redis.timeout", "state: redis://h\nredis: {timeout: 20ms}",
        [](const gateway& g) { return g.redis.timeout == 20ms; }},
       {"redis.prefix", "state: redis://h\nredis: {prefix: fleet-2}",
        [](const gateway& g) { return g.redis.prefix == "fleet-2"; }},
+      {"redis.settings_version", "state: redis://h\nredis: {settings_version: 7}",
+       [](const gateway& g) { return g.redis.settings_version == 7; }},
       {"cache.memory", "cache: {memory: 2MiB}", [](const gateway& g) { return g.cache.memory == 2u << 20; }},
       {"cache.entry", "cache: {entry: 2KiB}", [](const gateway& g) { return g.cache.entry == 2048; }},
   };
@@ -190,6 +190,7 @@ std::vector<key_case> breaker_cases() {
       of("probe_wait", "0", [](const settings& s) { return s.probe_wait == 0s; }),
       of("ramp", "4s", [](const settings& s) { return s.ramp == 4s; }),
       of("is_error", "failure", [](const settings& s) { return s.is_error == breaker::is_error::failure; }),
+      of("quorum", "3", [](const settings& s) { return s.quorum == 3; }),
   };
 }
 
