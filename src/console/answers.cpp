@@ -51,6 +51,18 @@ std::string_view upstream_of(const port::circuit& circuit, const std::vector<ups
   return found;
 }
 
+json::array contributors_json(const std::vector<breaker::contribution>& all) {
+  json::array rows;
+  for (const breaker::contribution& each : all) {
+    rows.push_back({{"replica", text(each.replica)},
+                    {"calls", each.counts.calls},
+                    {"failures", each.counts.failures},
+                    {"slow", each.counts.slow},
+                    {"heard_ms", to_ms(each.heard)}});
+  }
+  return rows;
+}
+
 json::object circuit_json(const port::circuit& circuit, std::string_view upstream, time_point now) {
   const breaker::figures& seen = circuit.figures;
   const breaker::settings& limits = circuit.settings;
@@ -78,10 +90,12 @@ json::object circuit_json(const port::circuit& circuit, std::string_view upstrea
       {"retry_after_ms", to_ms(circuit.retry_after)},
       {"reason", text(breaker::name(seen.last_cause))},
       {"note", text(circuit.note)},
+      {"thresholds", circuit.other_settings ? "of a newer configuration" : "own"},
+      {"contributors", contributors_json(circuit.contributions)},
   };
 }
 
-/// Counts above are the fleet's while the mode is shared, and this replica's while it is local.
+/// A circuit's counts are the fleet's while the mode is shared, and this replica's while it is local.
 json::object board_json(const port::board_figures& board) {
   return {{"mode", board.shared ? "shared" : "local"},
           {"replicas", board.replicas},

@@ -14,6 +14,13 @@ namespace switchgear::peers {
 
 namespace asio = boost::asio;
 
+namespace {
+
+// Who counted what is asked for once a second; after this, the board has not told it for other reasons.
+constexpr duration contributions_hold = std::chrono::seconds(5);
+
+}  // namespace
+
 /// A call that waits for a probe's place, on its own worker.
 struct flusher::waiter {
   explicit waiter(asio::io_context& io) : timer(io) {}
@@ -39,6 +46,9 @@ struct flusher::member {
   breaker::view view;
   breaker::figures figures;
   time_point heard{};  // when view and figures were true
+  bool other_settings = false;
+  std::vector<breaker::contribution> contributions;
+  time_point contributions_at{};
   recent_latency latency;
 };
 
@@ -185,6 +195,11 @@ void flusher::tell(member& to, const port::board_entry& entry, time_point sent) 
     to.view = entry.answer.view;
     to.figures = entry.answer.figures;
     to.heard = sent;
+    to.other_settings = entry.answer.other_settings;
+    if (!entry.answer.contributions.empty()) {
+      to.contributions = entry.answer.contributions;
+      to.contributions_at = sent;
+    }
     to.latency.observe(to.gate.latency(), to.settings.window, sent);
     if (entry.ordered) to.obeyed = to.carried;
     const auto found = waiters_.find(&to.gate);
@@ -301,6 +316,11 @@ port::circuit flusher::describe(const member& of, time_point now) {
   seen.refused = of.gate.refused();
   seen.stale = of.gate.stale() + of.figures.stale;
   seen.note = of.note;
+  seen.other_settings = of.other_settings;
+  if (now - of.contributions_at < contributions_hold) {
+    seen.contributions = of.contributions;
+    for (breaker::contribution& each : seen.contributions) each.heard += now - of.contributions_at;
+  }
   return seen;
 }
 

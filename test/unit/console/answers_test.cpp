@@ -103,6 +103,23 @@ TEST_F(admin_answers, describe_a_circuit_by_the_documented_members) {
   EXPECT_EQ(circuit.at("reason").as_string(), "error_rate");
 }
 
+TEST_F(admin_answers, tell_who_contributed_and_whose_thresholds_hold) {
+  port::circuit shared;
+  shared.name = "search__query";
+  shared.other_settings = true;
+  shared.contributions.push_back({"host-1", {.calls = 9, .failures = 4, .timed = 9, .slow = 1}, milliseconds(120)});
+  breakers_.circuits = {shared, port::circuit{}};
+
+  const json::value said = json::parse(circuits_json(sources_));
+
+  const json::array& circuits = said.at("circuits").as_array();
+  EXPECT_EQ(circuits.at(0).at("contributors"), json::parse(R"([
+      {"replica": "host-1", "calls": 9, "failures": 4, "slow": 1, "heard_ms": 120}])"));
+  EXPECT_EQ(circuits.at(0).at("thresholds").as_string(), "of a newer configuration");
+  EXPECT_EQ(circuits.at(1).at("contributors"), json::array());
+  EXPECT_EQ(circuits.at(1).at("thresholds").as_string(), "own");
+}
+
 TEST_F(admin_answers, find_the_upstream_behind_each_kind_of_name) {
   upstreams_ = {{"a", {}, 0}, {"a__b", {}, 0}};
   breakers_.circuits.resize(4);
