@@ -11,6 +11,7 @@ import pathlib
 import random
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,7 @@ sys.path[0] = str(ROOT / "bench")
 sys.path.append(str(ROOT / "test/support"))
 from resp import RedisError, Resp  # noqa: E402
 
-LIBRARY = ROOT / "src/peers/redis/switchgear_v1.lua"
+LIBRARY = ROOT / "src/peers/redis/library"
 WINDOW = 60  # seconds
 FAILURES = 0.05
 CONNECTIONS = 50  # each sends the commands of one call, or one flush, in one write, and waits
@@ -64,6 +65,20 @@ class Server:
         fields = dict(line.split(":", 1) for line in self.link.ask("INFO", "cpu").decode().split("\r\n") if ":" in line)
         return float(fields["used_cpu_user"]) + float(fields["used_cpu_sys"])
 
+    def run_one_by_one(self, units):
+        """The same as run(), with a round trip for each command of a unit."""
+        before = self.cpu()
+        for at in range(0, len(units), CONNECTIONS):
+            under_way = list(zip(self.links, units[at:at + CONNECTIONS]))
+            for step in range(max(len(unit) for _, unit in under_way)):
+                asked = [(link, unit[step]) for link, unit in under_way if step < len(unit)]
+                for link, command in asked:
+                    link.send(command)
+                for link, _ in asked:
+                    if isinstance(reply := link.receive(), RedisError):
+                        raise SystemExit(f"bench: {reply}")
+        return self.cpu() - before
+
     def run(self, units):
         """Sends the commands of so many units, one a connection at a time; returns the server's CPU seconds."""
         before = self.cpu()
@@ -79,6 +94,11 @@ class Server:
 
     def bytes_of(self, pattern):
         return sum(self.link.ask("MEMORY", "USAGE", key, "SAMPLES", 0) for key in self.link.ask("KEYS", pattern))
+
+
+def library_source():
+    parts = (LIBRARY / "parts.txt").read_text().split()
+    return "#!lua name=switchgear_v1\n" + "".join((LIBRARY / part).read_text() for part in parts)
 
 
 def free_port():
@@ -112,10 +132,10 @@ class SortedSet:
             unit.append(("ZRANGE", "paper:tool", 0, -1))
         return unit
 
-    def cpu_us_per_call(self, calls):
+    def cpu_us_per_call(self, calls, run):
         # So many failures as their share says, evenly spread: one is dear, and chance would decide the figure.
         every = round(1 / FAILURES)
-        return self.server.run([self.call(number % every == 0) for number in range(calls)]) / calls * 1e6
+        return run([self.call(number % every == 0) for number in range(calls)]) / calls * 1e6
 
     def bytes(self):
         return self.server.bytes_of("paper:*")
@@ -131,7 +151,7 @@ class Flushes:
         self.sequence = 0
         self.failed = 0.0
         server.link.ask("FLUSHALL")
-        server.link.ask("FUNCTION", "LOAD", "REPLACE", LIBRARY.read_text())
+        server.link.ask("FUNCTION", "LOAD", "REPLACE", library_source())
         for _ in range(WINDOW * 10):  # the window, filled by its tenths
             self.now += 0.1
             server.run([[self.flush(events // (WINDOW * 10), 0)]])
@@ -142,7 +162,7 @@ class Flushes:
         z = statistics.NormalDist().inv_cdf(1 - alpha)
         second = 1_000_000
         return (f"0 0.15 {WINDOW * second} 20 {alpha!r} 0.8 14.3 1500000 30000000000 1.5 300000000000 0.1 0.1 3 10 2 "
-                f"{10 * second} {10 * second} {z!r} {z!r}")
+                f"{10 * second} {10 * second} {z!r} {z!r} 2")
 
     def flush(self, calls, failures):
         self.sequence += 1
@@ -150,9 +170,9 @@ class Flushes:
         replica = f"replica-{self.sequence % 2}"
         tag = "cb1:{server}:"
         keys = [f"{tag}{kind}:server__tool" for kind in "swip"]
-        counts = f"{calls} {failures} {calls} 0 0 0"
-        return ("FCALL", "switchgear_v1_exchange", 4, *keys, replica, self.sequence, self.settings(), 0, 0, 0, "0 0 0",
-                counts, 0, 0, "", "", "tool", "server__tool", "PUBLISH", f"{tag}ev", 0.5, 0, f"{self.now * 1e6:.0f}")
+        numbers = struct.pack(">19d", self.sequence, 0, 0, 0, 0, 0, 0, calls, failures, calls, 0, 0, 0, 0, 0, 0, 0, 0, 0.5)
+        return ("FCALL", "switchgear_v1_exchange", 4, *keys, replica, self.settings(), numbers, "", "",
+                f"{self.now * 1e6:.0f}")
 
     def cpu_us_per_call(self, calls):
         units = []
@@ -179,32 +199,35 @@ def main():
         raise SystemExit("bench: redis-server is not installed; `make setup-bench` installs it")
 
     missed = []
-    print("CPU of Redis a call, us; 5 % of the calls fail. Round trips a call: 4 to 5, and none (flushes are not calls).\n")
-    print(f"| {'in the window':>13} | {'a flush':>8} | {'sorted set':>10} | {'flushes':>8} | {'ratio':>7} | target | "
-          "bytes of a tool, both |")
-    print("| ---: | ---: | ---: | ---: | ---: | --- | --- |")
+    print("CPU of Redis a call, us; 5 % of the calls fail. Sorted set: 4 to 5 commands a call, in one write, or one by one\n"
+          "as the scheme is published. The ratio is to the cheaper one. Flushes: no round trip a call.\n")
+    print(f"| {'in the window':>13} | {'a flush':>8} | {'sorted set':>10} | {'one by one':>10} | {'flushes':>8} | {'ratio':>7} | "
+          "target | bytes of a tool, both |")
+    print("| ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |")
     with tempfile.TemporaryDirectory(prefix="switchgear-bench-") as folder, Server(folder) as server:
         for events in EVENTS:
-            theirs = []
+            theirs, published, ours = [], [], {batch: [] for batch in BATCHES}
+            our_bytes = {}
             for _ in range(rounds):
                 scheme = SortedSet(server, events)
-                theirs.append(scheme.cpu_us_per_call(int((4000 if events < 100_000 else 1000) * scale)))
-            their_bytes = scheme.bytes()
-            for batch in BATCHES:
-                ours = []
-                for _ in range(rounds):
+                calls = int((4000 if events < 100_000 else 1000) * scale)
+                theirs.append(scheme.cpu_us_per_call(calls, server.run))
+                published.append(scheme.cpu_us_per_call(calls, server.run_one_by_one))
+                their_bytes = scheme.bytes()
+                for batch in BATCHES:
                     flushes = Flushes(server, events, batch)
-                    ours.append(flushes.cpu_us_per_call(int(4000 * batch * scale)))
-                our_bytes = flushes.bytes()
-                ratio = statistics.median(theirs) / statistics.median(ours)
+                    ours[batch].append(flushes.cpu_us_per_call(int(4000 * batch * scale)))
+                    our_bytes[batch] = flushes.bytes()
+            for batch in BATCHES:
+                ratio = min(statistics.median(theirs), statistics.median(published)) / statistics.median(ours[batch])
                 target = TARGETS.get((events, batch))
-                good = (target is None or ratio >= target) and our_bytes <= MOST_BYTES
+                good = (target is None or ratio >= target) and our_bytes[batch] <= MOST_BYTES
                 if not good:
                     missed.append(f"{events}/{batch}")
                 print(f"| {events:>13,} | {batch:>8} | {statistics.median(theirs):>10.2f} | "
-                      f"{statistics.median(ours):>8.3f} | {ratio:>6.1f}x | "
+                      f"{statistics.median(published):>10.2f} | {statistics.median(ours[batch]):>8.3f} | {ratio:>6.1f}x | "
                       f"{'' if target is None else f'>= {target}x'}{'' if good else ' MISSED'} | "
-                      f"{their_bytes:,} and {our_bytes:,} |", flush=True)
+                      f"{their_bytes:,} and {our_bytes[batch]:,} |", flush=True)
     if missed:
         print("\nmissed: " + "; ".join(missed))
     sys.exit(1 if chosen.gate and missed else 0)

@@ -34,7 +34,8 @@ reply authority::exchange(const report& said, time_point reading, double random)
     flush(said.batch, random);
   else
     stale_ += said.batch.counts.calls;
-  offered_.add(said.offered + said.batch.counts.calls, now);
+  // What comes to a closed breaker is no measure of how many probes another period may have.
+  if (state_ != state::closed) offered_.add(said.offered + said.batch.counts.calls, now);
 
   reply answer;
   if (said.want > 0 && !forced_) {

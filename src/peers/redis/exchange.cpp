@@ -2,7 +2,7 @@
 
 #include "breaker/rules.hpp"
 
-#include <charconv>
+#include <bit>
 #include <cstdio>
 #include <utility>
 
@@ -16,8 +16,12 @@ std::string text(double number) {
   return {digits, static_cast<std::size_t>(std::snprintf(digits, sizeof digits, "%.17g", number))};
 }
 
+std::int64_t whole_micros(duration length) {
+  return std::chrono::floor<microseconds>(length).count();
+}
+
 std::string micros(duration length) {
-  return std::to_string(std::chrono::floor<microseconds>(length).count());
+  return std::to_string(whole_micros(length));
 }
 
 template <class Number>
@@ -43,7 +47,8 @@ std::string settings_line(const breaker::settings& s) {
               text(alpha), text(s.outage_rate), text(s.outage_threshold), micros(s.p99), number(s.cooldown.count()),
               text(s.growth), number(s.max_cooldown.count()), text(s.jitter), text(s.probe_share),
               number(s.probes_in_flight), number(s.probes_needed), number(s.probe_failures_allowed),
-              micros(s.probe_timeout), micros(s.ramp), z(s.error_rate), z(breaker::p99_share));
+              micros(s.probe_timeout), micros(s.ramp), z(s.error_rate), z(breaker::p99_share),
+              number(s.quorum));
 }
 
 std::string probes_line(const std::vector<breaker::probe_report>& probes) {
@@ -55,22 +60,33 @@ std::string probes_line(const std::vector<breaker::probe_report>& probes) {
   return all;
 }
 
-/// Takes number after number from a line. After the end, or anything that is no number, everything is 0 and good()
-/// is false.
+// A double with its highest byte first, as the library's struct.pack and struct.unpack know it.
+void append(std::string& to, double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  for (int shift = 56; shift >= 0; shift -= 8) to += static_cast<char>(bits >> shift & 0xff);
+}
+
+template <class... Numbers>
+std::string packed(const Numbers&... each) {
+  std::string all;
+  all.reserve(sizeof...(each) * sizeof(double));
+  (append(all, static_cast<double>(each)), ...);
+  return all;
+}
+
+/// Takes number after number from an answer. After the end, or one that is out of its range, everything is 0 and
+/// good() is false.
 class reader {
  public:
-  explicit reader(std::string_view from) : at_(from.data()), end_(at_ + from.size()) {}
+  explicit reader(std::string_view from) : left_(from) {}
 
   double real() {
-    while (at_ != end_ && *at_ == ' ') ++at_;
-    double value = 0;
-    const auto [next, failed] = std::from_chars(at_, end_, value);
-    if (failed != std::errc{}) {
-      good_ = false;
-      return 0;
-    }
-    at_ = next;
-    return value;
+    if (left_.size() < sizeof(double)) good_ = false;
+    if (!good_) return 0;
+    std::uint64_t bits = 0;
+    for (const char byte : left_.substr(0, sizeof(double))) bits = bits << 8 | static_cast<unsigned char>(byte);
+    left_.remove_prefix(sizeof(double));
+    return std::bit_cast<double>(bits);
   }
   std::uint64_t whole(std::uint64_t most = std::uint64_t{1} << 53) {
     const double value = real();
@@ -82,25 +98,33 @@ class reader {
   Enum one_of(Enum last) {
     return static_cast<Enum>(whole(static_cast<std::uint64_t>(last)));
   }
-  duration length() { return microseconds(static_cast<std::int64_t>(whole())); }
+  duration length() { return microseconds(static_cast<std::int64_t>(whole(longest))); }
   duration length_or_never() {
     const double value = real();
     if (value < 0) return duration::max();
-    return microseconds(static_cast<std::int64_t>(std::min(value, 9e15)));
+    if (value <= static_cast<double>(longest)) return microseconds(static_cast<std::int64_t>(value));
+    good_ = false;
+    return {};
   }
-  bool at_end() {
-    while (at_ != end_ && *at_ == ' ') ++at_;
-    return at_ == end_;
+  std::string_view text(std::size_t size) {
+    if (size > left_.size()) good_ = false;
+    if (!good_) return {};
+    const std::string_view found = left_.substr(0, size);
+    left_.remove_prefix(size);
+    return found;
   }
   bool good() const { return good_; }
+  bool at_end() const { return left_.empty(); }
 
  private:
-  const char* at_;
-  const char* end_;
+  static constexpr std::uint64_t longest = 9'000'000'000'000'000;  // microseconds that a duration can hold
+
+  std::string_view left_;
   bool good_ = true;
 };
 
 constexpr std::uint64_t most_leases = 64;
+constexpr std::uint64_t most_transitions = 64;
 
 breaker::view read_view(reader& from) {
   breaker::view seen;
@@ -132,21 +156,17 @@ breaker::figures read_figures(reader& from, const breaker::settings& settings) {
 }
 
 constexpr std::size_t most_contributions = 1000;
+constexpr std::size_t longest_name = 200;
 
-// A line a replica, each after a line's end: its name, then how long ago it spoke and what it counted.
-bool read_roster(std::string_view lines, std::vector<breaker::contribution>& into) {
-  while (!lines.empty() && into.size() < most_contributions) {
-    lines.remove_prefix(1);
-    const std::string_view line = lines.substr(0, lines.find('\n'));
-    const auto name_end = line.find(' ');
-    if (name_end == std::string_view::npos) return false;
-    reader from(line.substr(name_end));
-    breaker::contribution& one = into.emplace_back();
-    one.replica = line.substr(0, name_end);
+// A row a replica: how long ago it spoke, what it counted, the length of its name, and that.
+bool read_roster(reader& from, std::vector<breaker::contribution>& into) {
+  for (std::uint64_t left = from.whole(most_contributions); left > 0; --left) {
+    breaker::contribution one;
     one.heard = from.length();
     one.counts = {from.whole(), from.whole(), from.whole(), from.whole(), 0};
+    one.replica = from.text(from.whole(longest_name));
     if (!from.good()) return false;
-    lines.remove_prefix(line.size());
+    into.push_back(std::move(one));
   }
   return true;
 }
@@ -191,31 +211,18 @@ command words(const question& asked) {
       asked.at.instances,
       asked.at.probes,
       std::string(asked.instance),
-      number(asked.sequence),
       settings_line(*asked.entry.settings),
-      number(asked.settings_version),
-      asked.put_settings ? "1" : "0",
-      number(said.generation),
-      line(number(asked.known.generation), number(static_cast<unsigned>(asked.known.state)),
-           micros(asked.known.remaining)),
-      line(number(counts.calls), number(counts.failures), number(counts.timed), number(counts.slow),
-           number(counts.connects), number(said.batch.trailing)),
-      number(said.offered),
-      number(said.want),
+      packed(asked.sequence, asked.settings_version, asked.put_settings, said.generation, asked.known.generation,
+             static_cast<unsigned>(asked.known.state), whole_micros(asked.known.remaining), counts.calls,
+             counts.failures, counts.timed, counts.slow, counts.connects, said.batch.trailing, said.offered, said.want,
+             asked.entry.scope == breaker::scope::server, asked.sharded_news, asked.roster, asked.random),
       probes_line(said.probes),
       ordered ? line(number(static_cast<unsigned>(ordered->order)), micros(ordered->hold)) : std::string(),
-      std::string(breaker::name(asked.entry.scope)),
-      std::string(asked.entry.name),
-      asked.sharded_news ? "SPUBLISH" : "PUBLISH",
-      asked.at.channel,
-      text(asked.random),
-      asked.roster ? "1" : "0",
   };
 }
 
-std::optional<answer> read(std::string_view text, const breaker::settings& settings) {
-  const auto numbers_end = std::min(text.find('\n'), text.size());
-  reader from(text.substr(0, numbers_end));
+std::optional<answer> read(std::string_view bytes, const breaker::settings& settings) {
+  reader from(bytes);
   answer made;
   made.reply.view = read_view(from);
   made.reply.figures = read_figures(from, settings);
@@ -224,10 +231,11 @@ std::optional<answer> read(std::string_view text, const breaker::settings& setti
   made.expired = static_cast<std::uint32_t>(from.whole(0xffffffff));
   made.reply.other_settings = from.whole(1) != 0;
   const duration use_within = from.length(), result_within = from.length();
-  for (std::uint64_t left = from.whole(most_leases); left > 0 && from.good(); --left) {
+  const std::uint64_t leases = from.whole(most_leases), transitions = from.whole(most_transitions);
+  for (std::uint64_t i = 0; i < leases && from.good(); ++i) {
     made.reply.leases.push_back({from.whole(), use_within, result_within});
   }
-  while (from.good() && !from.at_end()) {
+  for (std::uint64_t i = 0; i < transitions && from.good(); ++i) {
     breaker::transition change;
     change.from = from.one_of(breaker::state::half_open);
     change.to = from.one_of(breaker::state::half_open);
@@ -236,7 +244,7 @@ std::optional<answer> read(std::string_view text, const breaker::settings& setti
     change.would_be = from.whole(1) != 0;
     made.reply.transitions.push_back(change);
   }
-  if (!from.good() || !read_roster(text.substr(numbers_end), made.reply.contributions)) return std::nullopt;
+  if (!read_roster(from, made.reply.contributions) || !from.good() || !from.at_end()) return std::nullopt;
   return made;
 }
 

@@ -1,4 +1,4 @@
-// What the functions of switchgear_v1.lua are told and what they answer, as text. No connection is needed to use this.
+// What the library's function is told and what it answers, as bytes. No connection is needed to use this.
 #pragma once
 
 #include "port/board.hpp"
@@ -59,7 +59,7 @@ struct answer {
   std::uint32_t replicas = 0;  ///< heard from within ten seconds
   std::uint32_t expired = 0;   ///< leases taken back just now
 };
-/// Nothing for a text that is no answer. `settings` are for the limits among the figures.
-std::optional<answer> read(std::string_view text, const breaker::settings& settings);
+/// Nothing for bytes that are no answer. `settings` are for the limits among the figures.
+std::optional<answer> read(std::string_view bytes, const breaker::settings& settings);
 
 }  // namespace switchgear::peers::redis
