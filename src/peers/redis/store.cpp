@@ -50,20 +50,6 @@ bool is_unfit(const response& said) {
 
 }  // namespace
 
-unsigned slot_of(std::string_view key) {
-  if (const auto open = key.find('{'); open != std::string_view::npos) {
-    const auto close = key.find('}', open + 1);
-    if (close != std::string_view::npos && close != open + 1) key = key.substr(open + 1, close - open - 1);
-  }
-  unsigned crc = 0;
-  for (const char each : key) {
-    crc ^= static_cast<unsigned>(static_cast<unsigned char>(each)) << 8;
-    for (int bit = 0; bit < 8; ++bit) crc = (crc & 0x8000) != 0 ? crc << 1 ^ 0x1021 : crc << 1;
-    crc &= 0xffff;
-  }
-  return crc % 16384;
-}
-
 store::store(asio::io_context& io, port::redis_settings settings, std::uint64_t seed,
              std::function<void(std::string_view)> news)
     : io_(io), settings_(std::move(settings)), random_(seed), hear_(std::move(news)), news_(io), timer_(io) {}
@@ -264,6 +250,12 @@ asio::awaitable<std::string> store::hear_news() {
     if (const auto scope = scope_of_message(message)) hear_(*scope);
   });
   co_return std::string();
+}
+
+std::string_view store::place_of(unsigned slot) const {
+  const link* const at = settings_.shape == port::redis_settings::layout::cluster ? slots_[slot] : primary_;
+  const auto found = std::ranges::find_if(nodes_, [&](const auto& each) { return each.second.get() == at; });
+  return found == nodes_.end() ? std::string_view() : std::string_view(found->first);
 }
 
 link* store::link_to(unsigned slot) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "peers/redis/link.hpp"
+#include "peers/redis/slot.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 
@@ -18,14 +19,6 @@
 
 namespace switchgear::peers::redis {
 
-/// Which of the 16384 slots of a cluster a key is in: CRC-16/XMODEM of what stands in its braces.
-unsigned slot_of(std::string_view key);
-
-struct routed {
-  unsigned slot;
-  command words;
-};
-
 /// Control thread. Connects in the background and again after each loss, so that nobody waits for a connection: while
 /// there is none, commands are lost at once.
 class store {
@@ -41,6 +34,8 @@ class store {
 
   /// There is a connection on which to try.
   bool usable() const;
+  /// "host:port" of the node that has the slot now; empty when none is known.
+  std::string_view place_of(unsigned slot) const;
   /// Why there is none, or why the last answers were no use; one line for people.
   const std::string& trouble() const { return trouble_; }
 
