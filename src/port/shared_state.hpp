@@ -35,7 +35,6 @@ struct redis_settings {
   std::string cert, key;      ///< TLS: files of our own certificate; empty: none
 
   duration timeout = std::chrono::milliseconds(50);  ///< of one exchange; 5 ms..500 ms
-  std::uint32_t settings_version = 0;                ///< thresholds of a higher one hold for the whole fleet
   std::string prefix = "cb1";                        ///< begins every key; fleets with different ones are apart
   std::uint32_t settings_version = 0;                ///< the thresholds of the highest one hold for all replicas
 };
