@@ -8,7 +8,7 @@ find_package(simdjson REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
-pkg_check_modules(hiredict REQUIRED IMPORTED_TARGET hiredict hiredict_ssl)
+pkg_check_modules(hiredict REQUIRED IMPORTED_TARGET hiredict)
 pkg_check_modules(prometheus_core REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 
 find_program(CCACHE ccache)

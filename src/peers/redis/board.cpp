@@ -48,6 +48,9 @@ board::board(asio::io_context& io, const port::redis_settings& settings, std::ui
       books_(settings, instance_name(seed), seed + 1, [this](unsigned slot) { return store_.place_of(slot); }) {}
 
 asio::awaitable<error_code> board::exchange(std::vector<port::board_entry>& entries) {
+  for (const port::board_entry& each : entries) {
+    if (!books_.knows(each.name)) store_.follow(each.name);
+  }
   std::vector<routed> questions = books_.ask(entries, async::worker::now());
   std::vector<receipt> said(questions.size());
   if (!questions.empty() && store_.usable()) {

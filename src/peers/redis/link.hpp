@@ -1,54 +1,48 @@
-// One connection to a Redis node. The client library stays behind it.
+// One connection to a Redis node.
 #pragma once
 
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "peers/redis/exchange.hpp"
+#include "peers/redis/response.hpp"
 #include "port/shared_state.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ssl/context.hpp>
 
-#include <cstdint>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace switchgear::peers::redis {
 
-/// What a node answered to one command.
-struct response {
-  enum class kind : std::uint8_t {
-    lost,    ///< nothing: the connection broke or time was up; the command may have been carried out
-    nil,     ///< nothing to tell
-    text,    ///< `text`
-    number,  ///< `number`
-    list,    ///< `items`
-    error,   ///< `text` says why the node did not do it
-  };
-  response::kind kind = kind::lost;
-  std::string text;
-  std::int64_t number = 0;
-  std::vector<response> items;
-};
+/// As a node is named in texts for people and in maps: "name:port".
+std::string place_of(const port::redis_settings::host& where);
 
 /// Control thread. Each command has a time limit; one that is not answered in time closes the connection, since what
-/// comes after it could not be told apart any more.
+/// comes after it could not be told apart any more. So does an answer that nobody asked for, unless hear() was called.
 class link {
  public:
+  static constexpr duration open_limit = std::chrono::seconds(2);
+
   explicit link(boost::asio::io_context& io);
   ~link();
   link(const link&) = delete;
   link& operator=(const link&) = delete;
 
-  /// Connects, greets and identifies itself. Empty, or why not, without any secret. `tls`: null = plain.
-  boost::asio::awaitable<std::string> open(port::redis_settings::host where, const port::redis_settings& settings,
-                                           boost::asio::ssl::context* tls, duration limit);
+  /// Connects, greets and identifies itself within `open_limit`, with the password and the certificates that stand in
+  /// the settings' files now. Empty, or why not, without any secret. One at a time; ends early with close().
+  boost::asio::awaitable<std::string> open(port::redis_settings::host where, const port::redis_settings& settings);
+  /// Greeted, and not ended since.
   bool usable() const;
+  /// What is still without an answer is lost.
   void close();
+  /// Why the last connection ended; empty when it was closed here, for one, because time was up.
+  const std::string& ended_why() const { return ended_why_; }
+  /// Called once when an open connection has ended, from the control thread's loop. Set before open().
+  void on_end(std::function<void()> told) { ended_ = std::move(told); }
 
   /// Commands on their way, all at once.
   class batch;
@@ -57,15 +51,19 @@ class link {
   boost::asio::awaitable<std::vector<response>> answers(std::shared_ptr<batch> sent, time_point until);
   boost::asio::awaitable<std::vector<response>> ask(std::vector<command> commands, duration limit);
 
-  /// Hears every channel that fits `pattern`. After this the link takes no other command.
-  void listen(const std::string& pattern, std::function<void(std::string_view)> hear);
-  /// Called when the connection ends, from the control thread's loop.
-  void on_end(std::function<void()> told) { ended_ = std::move(told); }
+  /// From now on answers belong to no command: `told` gets all of them. Before tell(), on an open link.
+  void hear(std::function<void(const response&)> told);
+  /// A command whose answer, if any, hear() tells.
+  void tell(const command& words);
 
  private:
-  class connection;
+  struct session;
+  boost::asio::awaitable<std::string> greet(const port::redis_settings& settings, time_point until);
+  void take(response said);
+
   boost::asio::io_context& io_;
-  std::shared_ptr<connection> connection_;
+  std::shared_ptr<session> session_;  // null: neither open nor opening
+  std::string ended_why_;
   std::function<void()> ended_;
 };
 

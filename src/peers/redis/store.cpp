@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <exception>
+#include <utility>
 
 namespace switchgear::peers::redis {
 
@@ -16,45 +17,91 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr duration longest_pause = 2s;
+constexpr duration look_around = 1s;      // even when nothing happens
+constexpr duration survey_limit = 250ms;  // for what a connected node knows; another one knows it as well
+constexpr unsigned most_repairs = 3;      // moved there, where the library is missing, and once for bad luck
+constexpr std::size_t longest_reason = 200;
 
-time_point now() {
+time_point now_here() {
   return std::chrono::steady_clock::now();
 }
 
-std::string place(const port::redis_settings::host& where) {
-  return where.name + ":" + std::to_string(where.port);
-}
-
-/// "MOVED 3999 127.0.0.1:6381": the address, when the error is of that word.
-std::optional<port::redis_settings::host> redirection(const response& said, std::string_view word) {
-  if (said.kind != response::kind::error || !said.text.starts_with(word)) return std::nullopt;
-  const auto space = said.text.rfind(' '), colon = said.text.rfind(':');
-  if (space == std::string::npos || colon == std::string::npos || colon < space) return std::nullopt;
-  port::redis_settings::host where{said.text.substr(space + 1, colon - space - 1), 0};
-  const char* const end = said.text.data() + said.text.size();
-  if (std::from_chars(said.text.data() + colon + 1, end, where.port).ptr != end) return std::nullopt;
-  return where;
-}
-
-bool lacks_library(const response& said) {
-  return said.kind == response::kind::error && said.text.find("Function not found") != std::string::npos;
-}
-
-// The node is there and of no use for now: it follows another, it starts, its cluster is not whole.
-bool is_unfit(const response& said) {
-  if (said.kind != response::kind::error) return false;
-  return std::ranges::any_of(std::initializer_list<std::string_view>{"READONLY", "NOAUTH", "MASTERDOWN"},
-                             [&](std::string_view word) { return said.text.starts_with(word); });
+// [host, port], both as text
+bool read_address(const response& said, port::redis_settings::host& into) {
+  if (said.kind != response::kind::list || said.items.size() != 2) return false;
+  into.name = said.items[0].text;
+  const std::string& port = said.items[1].text;
+  const char* const end = port.data() + port.size();
+  const auto read = std::from_chars(port.data(), end, into.port);
+  return read.ec == std::errc() && read.ptr == end && into.port != 0 && !into.name.empty();
 }
 
 }  // namespace
 
+struct store::node {
+  node(asio::io_context& io, host at) : where(std::move(at)), place(redis::place_of(where)), line(io) {}
+
+  bool usable() const { return !opening && line.usable(); }
+
+  host where;
+  std::string place;
+  link line;
+  redis::pace pace;
+  std::string trouble = "not connected yet";
+  bool opening = false;
+};
+
+/// What one node is asked in one go.
+struct store::errand {
+  static constexpr std::size_t nobody = static_cast<std::size_t>(-1);
+
+  void add(command words, std::size_t whose) {
+    commands.push_back(std::move(words));
+    of.push_back(whose);
+  }
+  void furnish() {
+    commands.insert(commands.begin(), {"FUNCTION", "LOAD", std::string(library_source)});
+    of.insert(of.begin(), nobody);
+    furnishes = true;
+  }
+
+  std::shared_ptr<node> to;
+  std::vector<command> commands;
+  std::vector<std::size_t> of;  // whose answer it is, in round::said
+  bool furnishes = false;       // the first command loads the library
+  std::shared_ptr<link::batch> sent;
+};
+
+/// One ask() under way.
+struct store::round {
+  std::vector<routed> commands;
+  std::vector<response> said;
+  std::vector<std::shared_ptr<node>> whom;  // was asked last; null: nobody
+  std::vector<std::shared_ptr<node>> furnished;
+  time_point until;
+};
+
 store::store(asio::io_context& io, port::redis_settings settings, std::uint64_t seed,
-             std::function<void(std::string_view)> news)
-    : io_(io), settings_(std::move(settings)), random_(seed), hear_(std::move(news)), news_(io), timer_(io) {}
+             std::function<void(std::string_view)> changed)
+    : io_(io),
+      settings_(std::move(settings)),
+      chance_(seed),
+      informant_(io),
+      news_(io, settings_, chance_,
+            {std::move(changed),
+             [this] {
+               map_is_old_ = true;
+               wake();
+             },
+             [this] { wake(); }}),
+      timer_(io) {
+  if (is_cluster()) homes_.resize(slot_count);
+}
+
+store::~store() = default;
 
 void store::start() {
+  if (settings_.shape == port::redis_settings::layout::single) keep_only({settings_.hosts.front()});
   asio::co_spawn(io_, run(), [](std::exception_ptr failed) {
     if (failed) std::rethrow_exception(failed);
   });
@@ -63,6 +110,7 @@ void store::start() {
 void store::stop() {
   asio::post(io_, [this] {
     stopping_ = true;
+    informant_.close();
     wake();
   });
 }
@@ -72,266 +120,319 @@ void store::wake() {
   timer_.cancel();
 }
 
-asio::awaitable<void> store::pause(duration length) {
-  if (!std::exchange(woken_, false)) {
+asio::awaitable<void> store::pause(time_point until) {
+  if (!woken_) {
     error_code ignored;
-    timer_.expires_after(length);
+    timer_.expires_at(until);
     co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-    woken_ = false;
   }
+  woken_ = false;
 }
 
 asio::awaitable<void> store::run() {
-  duration patience = 100ms;
   while (!stopping_) {
-    if (!usable() || map_is_old_) {
-      std::string why = co_await connect();
-      patience = why.empty() ? 100ms : std::min<duration>(patience * 2, longest_pause);
-      if (!why.empty()) trouble_ = std::move(why);
-    }
-    if (usable() && !news_.usable()) co_await hear_news();
-    // Replicas that lost the same Redis must not come back in step. Even a good connection that breaks at once is not
-    // tried without end.
-    const double spread = std::uniform_real_distribution<double>(0.5, 1)(random_);
-    co_await pause(usable() ? duration(1s) : duration(static_cast<duration::rep>(patience.count() * spread)));
-    if (!stopping_ && !usable()) co_await pause(duration(static_cast<duration::rep>(20e6 * spread)));
+    if (survey_due(now_here())) co_await survey();
+    if (stopping_) break;
+    reach_all(now_here());
+    const auto home = [this](const std::string& channel) -> const host* {
+      const auto at = node_of(slot_of(channel));
+      return at ? &at->where : nullptr;
+    };
+    news_.align(home, now_here());
+    co_await pause(next_task(now_here()));
   }
-  for (auto& [name, each] : nodes_) each->close();
+  keep_only({});
   news_.close();
 }
 
+time_point store::next_task(time_point now) const {
+  time_point next = std::min(now + look_around, news_.next_try());
+  for (const auto& [place, each] : nodes_) {
+    if (!each->opening && !each->line.usable()) next = std::min(next, each->pace.next());
+  }
+  if (map_is_old_ && settings_.shape != port::redis_settings::layout::single) {
+    next = std::min(next, survey_pace_.next());
+  }
+  return next;
+}
+
 bool store::usable() const {
-  if (settings_.shape != port::redis_settings::layout::cluster) return primary_ != nullptr && primary_->usable();
   return std::ranges::any_of(nodes_, [](const auto& each) { return each.second->usable(); });
 }
 
-link& store::node(const host& where) {
-  auto& found = nodes_[place(where)];
-  if (!found) {
-    found = std::make_unique<link>(io_);
-    found->on_end([this] { wake(); });
-  }
-  return *found;
+const std::string& store::trouble(unsigned slot) const {
+  const auto at = node_of(slot);
+  return at ? at->trouble : trouble_;
 }
 
-// Made anew for each connection, as certificates and the list of trusted ones may have been exchanged.
-void store::fresh_tls() {
-  if (!settings_.tls) return;
-  tls_.emplace(asio::ssl::context::tls_client);
-  tls_->set_verify_mode(asio::ssl::verify_peer);
-  SSL_CTX_set_min_proto_version(tls_->native_handle(), TLS1_2_VERSION);
-  if (settings_.ca.empty()) {
-    tls_->set_default_verify_paths();
-  } else {
-    tls_->load_verify_file(settings_.ca);
-  }
-  if (!settings_.cert.empty()) {
-    tls_->use_certificate_chain_file(settings_.cert);
-    tls_->use_private_key_file(settings_.key.empty() ? settings_.cert : settings_.key, asio::ssl::context::pem);
+std::string_view store::place_of(unsigned slot) const {
+  const auto at = node_of(slot);
+  return at ? std::string_view(at->place) : std::string_view();
+}
+
+std::shared_ptr<store::node> store::node_of(unsigned slot) const {
+  if (is_cluster()) return homes_[slot];
+  return nodes_.empty() ? nullptr : nodes_.begin()->second;
+}
+
+std::shared_ptr<store::node> store::node_at(const host& where) const {
+  const auto found = nodes_.find(redis::place_of(where));
+  return found == nodes_.end() ? nullptr : found->second;
+}
+
+void store::keep_only(std::vector<host> places) {
+  std::erase_if(nodes_, [&](const auto& each) {
+    if (std::ranges::find(places, each.second->where) != places.end()) return false;
+    each.second->line.close();
+    return true;
+  });
+  for (host& each : places) {
+    auto& found = nodes_[redis::place_of(each)];
+    if (!found) found = std::make_shared<node>(io_, std::move(each));
   }
 }
 
-asio::awaitable<std::string> store::connect() {
-  try {
-    fresh_tls();
-  } catch (const std::exception& bad_file) {
-    co_return std::string("TLS files: ") + bad_file.what();
-  }
+// ---- where the nodes are
+
+bool store::survey_due(time_point now) const {
+  return settings_.shape != port::redis_settings::layout::single && map_is_old_ && survey_pace_.due(now);
+}
+
+asio::awaitable<void> store::survey() {
+  survey_pace_.tried(now_here(), chance_);
   map_is_old_ = false;
-  switch (settings_.shape) {
-    case port::redis_settings::layout::single:
-      co_return co_await connect_single(settings_.hosts.front());
-    case port::redis_settings::layout::sentinel:
-      co_return co_await connect_sentinel();
-    case port::redis_settings::layout::cluster:
-      co_return co_await connect_cluster();
-  }
-  co_return "no such shape";
+  const bool found = is_cluster() ? co_await ask_cluster() : co_await ask_sentinels();
+  if (!found) map_is_old_ = true;
 }
 
-asio::awaitable<std::string> store::connect_single(host where) {
-  primary_ = nullptr;
-  link& it = node(where);
-  std::string why = co_await it.open(where, settings_, tls_ ? &*tls_ : nullptr, connect_limit);
-  if (!why.empty()) co_return why;
-  primary_ = &it;
-  news_from_ = where;
-  co_return std::string();
-}
-
-asio::awaitable<std::string> store::connect_sentinel() {
-  std::string why;
+asio::awaitable<bool> store::ask_sentinels() {
   // Sentinels have credentials of their own, if any, and no databases.
   port::redis_settings plain = settings_;
   plain.user.clear();
   plain.password.clear();
   plain.password_file.clear();
   plain.database = 0;
-  for (const host& sentinel : settings_.hosts) {
-    link asking(io_);
-    why = co_await asking.open(sentinel, plain, tls_ ? &*tls_ : nullptr, connect_limit);
-    if (!why.empty()) continue;
-    std::vector<command> question{{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", settings_.master}};
-    const auto said = co_await asking.ask(std::move(question), connect_limit);
-    if (said[0].kind != response::kind::list || said[0].items.size() != 2) {
-      why = place(sentinel) + ": this sentinel does not know " + settings_.master;
-      continue;
+  for (std::size_t i = 0; i < settings_.hosts.size() && !stopping_; ++i) {
+    const host sentinel = settings_.hosts[first_informant_ % settings_.hosts.size()];
+    std::string why = co_await informant_.open(sentinel, plain);
+    if (why.empty()) {
+      const auto said =
+          co_await informant_.ask({{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", settings_.master}}, survey_limit);
+      informant_.close();
+      host primary;
+      if (read_address(said[0], primary)) {
+        keep_only({primary});
+        co_return true;
+      }
+      why = redis::place_of(sentinel) + ": this sentinel does not know " + settings_.master;
     }
-    host where{said[0].items[0].text, 0};
-    const std::string& port = said[0].items[1].text;
-    std::from_chars(port.data(), port.data() + port.size(), where.port);
-    why = co_await connect_single(where);
-    if (!why.empty()) continue;
-    std::vector<command> role{{"ROLE"}};
-    const auto is = co_await primary_->ask(std::move(role), connect_limit);
-    if (is[0].kind == response::kind::list && !is[0].items.empty() && is[0].items[0].text == "master") {
-      co_return std::string();
-    }
-    primary_->close();
-    why = place(where) + ": is no longer the master";
+    trouble_ = std::move(why);
+    ++first_informant_;  // the one that answers stays the first
   }
-  co_return why;
+  co_return false;
 }
 
-asio::awaitable<std::string> store::connect_cluster() {
-  std::vector<host> seeds = settings_.hosts;
-  if (!news_from_.name.empty()) seeds.push_back(news_from_);
-  std::string why;
-  for (const host& seed : seeds) {
-    link& it = node(seed);
-    if (!it.usable()) why = co_await it.open(seed, settings_, tls_ ? &*tls_ : nullptr, connect_limit);
-    if (!it.usable()) continue;
-    std::vector<command> question{{"CLUSTER", "SLOTS"}};
-    const auto said = co_await it.ask(std::move(question), connect_limit);
-    if (!take_map(said[0], seed)) {
-      why = place(seed) + ": " + (said[0].text.empty() ? "has no map of the cluster" : said[0].text);
-      continue;
-    }
-    news_from_ = seed;
-    why.clear();
-    break;
+asio::awaitable<bool> store::ask_cluster() {
+  // Whoever is connected knows, and at once; the hosts of the settings may be dead by now.
+  std::vector<std::shared_ptr<node>> connected;
+  for (const auto& [place, each] : nodes_) {
+    if (each->usable()) connected.push_back(each);
   }
-  for (auto& [name, each] : nodes_) {
-    if (each->usable() || std::ranges::find(slots_, each.get()) == slots_.end()) continue;
-    const auto colon = name.rfind(':');
-    host where{name.substr(0, colon), 0};
-    std::from_chars(name.data() + colon + 1, name.data() + name.size(), where.port);
-    if (std::string failed = co_await each->open(where, settings_, tls_ ? &*tls_ : nullptr, connect_limit);
-        !failed.empty()) {
-      why = std::move(failed);
-      map_is_old_ = true;
-    }
+  const std::vector<command> question{{"CLUSTER", "SLOTS"}};
+  for (const auto& each : connected) {
+    const auto said = co_await each->line.ask(question, survey_limit);
+    if (take_map(said[0], each->where)) co_return true;
   }
-  co_return why;
+  for (std::size_t i = 0; i < settings_.hosts.size() && !stopping_; ++i) {
+    const host seed = settings_.hosts[first_informant_ % settings_.hosts.size()];
+    std::string why = co_await informant_.open(seed, settings_);
+    if (why.empty()) {
+      const auto said = co_await informant_.ask(question, survey_limit);
+      informant_.close();
+      if (take_map(said[0], seed)) co_return true;
+      why = redis::place_of(seed) + ": " + (said[0].text.empty() ? "has no map of the cluster" : said[0].text);
+    }
+    trouble_ = why.substr(0, longest_reason);
+    ++first_informant_;
+  }
+  co_return false;
 }
 
-// [[first, last, [host, port, ...of the master], ...], ...]
-bool store::take_map(const response& slots, const host& from) {
-  if (slots.kind != response::kind::list || slots.items.empty()) return false;
-  std::array<link*, 16384> fresh{};
-  for (const response& range : slots.items) {
-    if (range.items.size() < 3 || range.items[2].items.size() < 2) return false;
-    const response& master = range.items[2];
-    const std::int64_t first = range.items[0].number, last = range.items[1].number;
-    if (first < 0 || last < first || last >= 16384) return false;
-    const std::string& name = master.items[0].text;
-    link& it = node({name.empty() ? from.name : name, static_cast<std::uint16_t>(master.items[1].number)});
-    std::fill(fresh.begin() + first, fresh.begin() + last + 1, &it);
+bool store::take_map(const response& said, const host& from) {
+  const auto ranges = read_slots(said, from);
+  if (!ranges) return false;
+  std::vector<host> places;
+  for (const slot_range& each : *ranges) {
+    if (std::ranges::find(places, each.primary) == places.end()) places.push_back(each.primary);
   }
-  slots_ = fresh;
+  keep_only(std::move(places));
+  std::ranges::fill(homes_, nullptr);
+  for (const slot_range& each : *ranges) {
+    std::fill(homes_.begin() + each.first, homes_.begin() + each.last + 1, node_at(each.primary));
+  }
+  survey_pace_.achieved();
   return true;
 }
 
-asio::awaitable<std::string> store::hear_news() {
-  std::string why = co_await news_.open(news_from_, settings_, tls_ ? &*tls_ : nullptr, connect_limit);
-  if (!why.empty()) co_return why;
-  news_.on_end([this] { wake(); });
-  news_.listen(settings_.prefix + ":{*}:ev", [this](std::string_view message) {
-    if (const auto scope = scope_of_message(message)) hear_(*scope);
+// ---- connections
+
+void store::reach_all(time_point now) {
+  for (const auto& [place, each] : nodes_) {
+    if (each->opening || each->line.usable() || !each->pace.due(now)) continue;
+    each->opening = true;
+    each->pace.tried(now, chance_);
+    asio::co_spawn(io_, reach(each), [](std::exception_ptr failed) {
+      if (failed) std::rethrow_exception(failed);
+    });
+  }
+}
+
+asio::awaitable<void> store::reach(std::shared_ptr<node> to) {
+  to->line.on_end([this, ended = std::weak_ptr(to)] {
+    if (const auto it = ended.lock()) it->pace.ended(now_here(), chance_);
+    map_is_old_ = true;
+    wake();
   });
-  co_return std::string();
+  std::string why = co_await to->line.open(to->where, settings_);
+  if (why.empty() && settings_.shape == port::redis_settings::layout::sentinel) why = co_await check_role(to->line);
+  to->opening = false;
+  if (!why.empty()) {
+    to->trouble = std::move(why);
+    trouble_ = to->trouble;
+    map_is_old_ = true;
+  }
+  wake();
 }
 
-std::string_view store::place_of(unsigned slot) const {
-  const link* const at = settings_.shape == port::redis_settings::layout::cluster ? slots_[slot] : primary_;
-  const auto found = std::ranges::find_if(nodes_, [&](const auto& each) { return each.second.get() == at; });
-  return found == nodes_.end() ? std::string_view() : std::string_view(found->first);
+// A sentinel may speak of one who was the primary until a moment ago.
+asio::awaitable<std::string> store::check_role(link& of) {
+  const auto said = co_await of.ask({{"ROLE"}}, survey_limit);
+  const response& role = said[0];
+  if (role.kind == response::kind::list && !role.items.empty() && role.items[0].text == "master") {
+    survey_pace_.achieved();
+    co_return std::string();
+  }
+  of.close();
+  co_return "the sentinels name a primary that is none";
 }
 
-link* store::link_to(unsigned slot) {
-  return settings_.shape == port::redis_settings::layout::cluster ? slots_[slot] : primary_;
-}
-
-link* store::link_to(const host& where) {
-  const auto found = nodes_.find(place(where));
-  return found == nodes_.end() ? nullptr : found->second.get();
-}
+// ---- commands
 
 asio::awaitable<std::vector<response>> store::ask(std::vector<routed> commands) {
-  const time_point until = now() + settings_.timeout;
-  std::vector<response> said(commands.size());
-  std::vector<std::pair<link*, asked>> groups;
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    link* const to = link_to(commands[i].slot);
-    auto group = std::ranges::find(groups, to, &std::pair<link*, asked>::first);
-    if (group == groups.end()) group = groups.insert(group, {to, {}});
-    group->second.push_back(i);
+  round asked{std::move(commands), {}, {}, {}, now_here() + settings_.timeout};
+  asked.said.resize(asked.commands.size());
+  asked.whom.resize(asked.commands.size());
+  std::vector<errand> errands;
+  for (std::size_t i = 0; i < asked.commands.size(); ++i) {
+    const auto to = node_of(asked.commands[i].slot);
+    if (to && to->usable()) errand_to(to, errands).add(asked.commands[i].words, i);
   }
-  co_await round(commands, std::move(groups), said, until);
-  co_await repair(commands, said, until);
-  for (const response& each : said) {
-    if (each.kind == response::kind::lost) trouble_ = "no answer within the timeout";
-    if (each.kind == response::kind::error) trouble_ = each.text;
+  for (unsigned repaired = 0; !errands.empty(); ++repaired) {
+    co_await carry_out(asked, std::move(errands));
+    // A repair that has no time left would cost a healthy connection.
+    const bool time_left = asked.until - now_here() > settings_.timeout / 4;
+    errands = repairs(asked);
+    if (!time_left || repaired == most_repairs) break;
   }
-  co_return said;
+  judge(asked);
+  co_return std::move(asked.said);
 }
 
-// All nodes work at the same time.
-asio::awaitable<void> store::round(const std::vector<routed>& commands, std::vector<std::pair<link*, asked>> groups,
-                                   std::vector<response>& into, time_point until) {
-  std::vector<std::shared_ptr<link::batch>> sent;
-  for (const auto& [to, which] : groups) {
-    std::vector<command> words;
-    for (const std::size_t i : which) words.push_back(commands[i].words);
-    sent.push_back(to != nullptr ? to->send(words) : nullptr);
+// All nodes work at the same time. One that is frozen costs the others nothing but the wait until the limit.
+asio::awaitable<void> store::carry_out(round& asked, std::vector<errand> errands) {
+  for (errand& each : errands) {
+    if (each.furnishes) asked.furnished.push_back(each.to);
+    each.sent = each.to->line.send(each.commands);
+    for (const std::size_t whose : each.of) {
+      if (whose != errand::nobody) asked.whom[whose] = each.to;
+    }
   }
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    if (!sent[g]) continue;
-    auto said = co_await groups[g].first->answers(sent[g], until);
-    for (std::size_t i = 0; i < said.size(); ++i) into[groups[g].second[i]] = std::move(said[i]);
+  for (errand& each : errands) {
+    auto said = co_await each.to->line.answers(each.sent, asked.until);
+    const bool refused = each.furnishes && said[0].kind == response::kind::error &&
+                         said[0].text.find("already exists") == std::string::npos;
+    for (std::size_t i = 0; i < said.size(); ++i) {
+      if (each.of[i] == errand::nobody) continue;
+      // "Already exists": another replica was as quick, and its copy is the same. Else, of use to people is why the
+      // library could not be loaded, not that it is still missing.
+      const bool missing = refused && remedy_of(said[i]) == remedy::furnish;
+      asked.said[each.of[i]] = missing ? said[0] : std::move(said[i]);
+    }
   }
 }
 
-// What a node refused for a reason that can be removed is asked a second time: it was not carried out.
-asio::awaitable<void> store::repair(const std::vector<routed>& commands, std::vector<response>& into,
-                                    time_point until) {
-  std::vector<link*> unfurnished;
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    if (const auto where = redirection(into[i], "MOVED ")) {
-      map_is_old_ = true;
-      wake();
-      if (link* const to = link_to(*where)) co_await round(commands, {{to, {i}}}, into, until);
-    } else if (const auto there = redirection(into[i], "ASK ")) {
-      link* const to = link_to(*there);
-      if (to == nullptr) continue;
-      auto said = co_await to->answers(to->send({{"ASKING"}, commands[i].words}), until);
-      into[i] = std::move(said[1]);
+store::errand& store::errand_to(const std::shared_ptr<node>& whom, std::vector<errand>& among) {
+  const auto found = std::ranges::find(among, whom, &errand::to);
+  if (found != among.end()) return *found;
+  among.push_back({whom, {}, {}, false, nullptr});
+  return among.back();
+}
+
+// What a node refused was not carried out, and is asked again where the reason can be removed.
+std::vector<store::errand> store::repairs(round& asked) {
+  std::vector<errand> errands;
+  for (std::size_t i = 0; i < asked.commands.size(); ++i) {
+    const auto& whom = asked.whom[i];
+    const command& words = asked.commands[i].words;
+    switch (remedy_of(asked.said[i])) {
+      case remedy::none:
+        break;
+      case remedy::furnish:
+        // Once: if that is no help, somebody else's library has our name.
+        if (std::ranges::find(asked.furnished, whom) != asked.furnished.end()) break;
+        if (!errand_to(whom, errands).furnishes) errand_to(whom, errands).furnish();
+        errand_to(whom, errands).add(words, i);
+        break;
+      case remedy::follow:
+      case remedy::ask_other:
+        if (const auto to = redirected(asked.said[i], *whom)) {
+          if (remedy_of(asked.said[i]) == remedy::ask_other) errand_to(to, errands).add({"ASKING"}, errand::nobody);
+          errand_to(to, errands).add(words, i);
+        }
+        break;
+      case remedy::redraw:
+        map_is_old_ = true;
+        wake();
+        break;
+      case remedy::reconnect:
+        whom->line.close();
+        break;
     }
-    link* const to = link_to(commands[i].slot);
-    if (to != nullptr && is_unfit(into[i])) to->close();
-    if (!lacks_library(into[i]) || to == nullptr) continue;
-    if (std::ranges::find(unfurnished, to) == unfurnished.end()) {
-      unfurnished.push_back(to);
-      // Another replica may be as quick: its copy is the same.
-      auto said = co_await to->answers(to->send({{"FUNCTION", "LOAD", std::string(library_source)}}), until);
-      const bool refused =
-          said[0].kind == response::kind::error && said[0].text.find("already exists") == std::string::npos;
-      if (refused) {
-        into[i] = std::move(said[0]);
-        continue;
-      }
+  }
+  return errands;
+}
+
+// The node that has it, when it is connected. MOVED corrects the map at once, so that the next command need not be told
+// again; the rest of the map comes with the next survey.
+std::shared_ptr<store::node> store::redirected(const response& said, const node& by) {
+  auto read = read_redirection(said.text);
+  if (!read || !is_cluster()) return nullptr;
+  if (read->to.name.empty()) read->to.name = by.where.name;
+  const auto to = node_at(read->to);
+  if (remedy_of(said) == remedy::follow) {
+    if (to) homes_[read->slot] = to;
+    map_is_old_ = true;
+    wake();
+  }
+  return to && to->usable() ? to : nullptr;
+}
+
+void store::judge(const round& asked) {
+  for (std::size_t i = 0; i < asked.said.size(); ++i) {
+    const response& said = asked.said[i];
+    const auto& whom = asked.whom[i];
+    if (!whom) continue;
+    if (said.kind == response::kind::lost) {
+      const std::string& why = whom->line.ended_why();
+      whom->trouble = whom->place + ": " + (why.empty() ? "no answer within the timeout" : why);
+      trouble_ = whom->trouble;
+      continue;
     }
-    co_await round(commands, {{to, {i}}}, into, until);
+    whom->pace.achieved();
+    if (said.kind == response::kind::error) {
+      whom->trouble = said.text.substr(0, longest_reason);
+      trouble_ = whom->trouble;
+    }
   }
 }
 
