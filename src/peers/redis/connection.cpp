@@ -90,11 +90,11 @@ asio::awaitable<std::string> connection::connect(std::string host, std::uint16_t
   });
   std::string why;
   const error_code failed = co_await connect_tcp(host, port);
+  error_code ignored;
+  socket_.set_option(tcp::no_delay(true), ignored);
   if (failed) {
     why = failed.message();
   } else if (tls) {
-    error_code ignored;
-    socket_.set_option(tcp::no_delay(true), ignored);
     tls_ = std::make_unique<tls_layer>(socket_, std::move(tls));
     why = co_await shake_hands(host);
   }

@@ -194,12 +194,16 @@ void store::keep_only(std::vector<host> places) {
 
 // ---- where the nodes are
 
+// Whoever is dead does not say that another has its slots now.
 bool store::survey_due(time_point now) const {
-  return settings_.shape != port::redis_settings::layout::single && map_is_old_ && survey_pace_.due(now);
+  if (settings_.shape == port::redis_settings::layout::single) return false;
+  const bool missing = std::ranges::any_of(nodes_, [](const auto& each) { return !each.second->usable(); });
+  return (map_is_old_ && survey_pace_.due(now)) || (missing && now - surveyed_ >= look_around);
 }
 
 asio::awaitable<void> store::survey() {
-  survey_pace_.tried(now_here(), chance_);
+  surveyed_ = now_here();
+  survey_pace_.tried(surveyed_, chance_);
   map_is_old_ = false;
   const bool found = is_cluster() ? co_await ask_cluster() : co_await ask_sentinels();
   if (!found) map_is_old_ = true;

@@ -83,6 +83,7 @@ class store {
   link informant_;                                                   // a sentinel, or a node that knows the map
   std::size_t first_informant_ = 0;                                  // who of the settings' hosts is asked first
   pace survey_pace_;
+  time_point surveyed_{};
   bool map_is_old_ = true;
   news news_;
   boost::asio::steady_timer timer_;

@@ -73,6 +73,7 @@ class fake_node {
       socket peer = co_await acceptor_.async_accept(boost::asio::redirect_error(boost::asio::use_awaitable, failed));
       if (failed) co_return;
       ++connections_;
+      peer.set_option(boost::asio::ip::tcp::no_delay(true));
       peers_.push_back(std::make_shared<socket>(std::move(peer)));
       boost::asio::co_spawn(io_, serve(peers_.back()), [](std::exception_ptr) {});
     }

@@ -118,6 +118,18 @@ TEST(link, keeps_answers_and_commands_together) {
   EXPECT_EQ(run(scene.io, scene.tested.answers(first, now() + 2s))[1].text, "b");
 }
 
+TEST(link, sends_small_commands_without_waiting_for_the_ones_before) {
+  line scene;
+  ASSERT_EQ(scene.open(), "");
+  const time_point before = now();
+  for (int i = 0; i < 10; ++i) {
+    const auto first = scene.tested.send({{"a"}});
+    scene.ask({{"b"}});
+    run(scene.io, scene.tested.answers(first, now() + 2s));
+  }
+  EXPECT_LT(now() - before, 300ms);  // an acknowledgement may take 40 ms each time
+}
+
 TEST(link, loses_what_is_not_answered_in_time_and_ends) {
   line scene;
   ASSERT_EQ(scene.open(), "");
