@@ -235,6 +235,8 @@ void gateway::wiring::use(std::shared_ptr<const call::directory> fresh) {
 
 asio::awaitable<void> gateway::wiring::shut_down() {
   co_await server_->drain(control());
+  // The other replicas may have the places of probes that this one will not make.
+  co_await breakers_.finish();
   // Side by side: each may take seconds to end a stubborn child.
   std::vector<std::future<void>> ending;
   auto left = std::make_shared<std::size_t>(upstreams_.size());

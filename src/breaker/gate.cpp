@@ -243,6 +243,13 @@ report gate::collect(time_point now) {
   return said;
 }
 
+report gate::conclude(time_point now) {
+  report said = collect(now);
+  take_back(offered_.load(std::memory_order_acquire) & held_, &said);
+  said.want = 0;
+  return said;
+}
+
 void gate::collect_probes(time_point now, std::uint64_t generation, report& into) {
   // Leases are good for a length of time; when the clock went back that length is no longer known.
   const bool set_back = now + std::chrono::seconds(1) < last_collect_;

@@ -103,6 +103,8 @@ class gate {
 
   /// What happened since the last time. Lengths of leases are kept against `now`.
   report collect(time_point now);
+  /// As collect(), but wants nothing more: leases that lie ready are given back. When no more calls come.
+  report conclude(time_point now);
   /// Installs what the authority said of a report that was collected at `sent`. An older generation is ignored.
   void apply(const reply& said, time_point sent);
   void configure(const settings& values);

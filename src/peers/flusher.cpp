@@ -77,6 +77,17 @@ void flusher::stop() {
   });
 }
 
+asio::awaitable<void> flusher::finish() {
+  finishing_ = stopping_ = true;
+  timer_.cancel();
+  const time_point limit = async::worker::now() + patience;
+  while (!ended_ && async::worker::now() < limit) {
+    error_code ignored;
+    passed_.expires_at(limit);
+    co_await passed_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  }
+}
+
 breaker::gate& flusher::tool(std::string_view exported_name, const breaker::settings& values) {
   return find_or_make(std::string(exported_name), breaker::scope::tool, values);
 }
@@ -125,7 +136,8 @@ asio::awaitable<void> flusher::run() {
   time_point last_pass{};
   while (!stopping_) {
     const time_point now = async::worker::now();
-    const time_point wanted = woken_ ? last_pass + gap : std::max(hurry_, last_pass + gap);
+    const time_point soonest = last_pass + interval_.kick;
+    const time_point wanted = woken_ ? soonest : std::max(hurry_, soonest);
     const time_point due = std::min(next_tick, wanted);
     if (now < due) {
       error_code ignored;
@@ -137,29 +149,35 @@ asio::awaitable<void> flusher::run() {
     hurry_ = time_point::max();
     last_pass = now;
     const bool ticked = now >= next_tick;
-    if (ticked) next_tick = now + tick;
-    co_await pass(ticked);
+    co_await pass(ticked ? pass_kind::all : pass_kind::raised);
+    if (ticked) next_tick = now + interval_.tick;
     passed_.cancel();
   }
+  if (finishing_) co_await pass(pass_kind::last);
+  ended_ = true;
+  passed_.cancel();
 }
 
-// `all`: hear every gate, not just those that raised their flag.
-asio::awaitable<void> flusher::pass(bool all) {
+asio::awaitable<void> flusher::pass(pass_kind which) {
   const time_point sent = async::worker::now();
   std::vector<port::board_entry> entries;
   std::vector<member*> members;
   {
     const std::lock_guard lock(guard_);
     for (auto& [name, each] : members_) {
-      if (!each->gate.take_raised() && !all) continue;
+      if (!each->gate.take_raised() && which == pass_kind::raised) continue;
       port::board_entry entry;
-      if (!hear(*each, sent, entry)) continue;
+      if (!hear(*each, sent, entry, which)) continue;
       entries.push_back(std::move(entry));
       members.push_back(each.get());
     }
   }
   if (entries.empty()) co_return;
+  const auto dirty = std::ranges::count_if(entries, [](const port::board_entry& each) { return !each.said.empty(); });
   const error_code failed = co_await board_.exchange(entries);
+  // In this process no number of scopes is many.
+  const auto work = board_.shared() ? static_cast<std::size_t>(dirty) : 0;
+  interval_ = flush_interval::after(work, async::worker::now() - sent);
   {
     const std::lock_guard lock(guard_);
     figures_ = board_.figures();
@@ -169,8 +187,10 @@ asio::awaitable<void> flusher::pass(bool all) {
 }
 
 // False: there is nothing to say and nothing to ask.
-bool flusher::hear(member& from, time_point now, port::board_entry& into) {
-  into.said = from.gate.collect(now);
+bool flusher::hear(member& from, time_point now, port::board_entry& into, pass_kind which) {
+  const bool last = which == pass_kind::last;
+  into.said = last ? from.gate.conclude(now) : from.gate.collect(now);
+  if (last && into.said.empty()) return false;
   // What this replica alone moves stays as it is while nothing is counted; what others move, does not.
   const bool may_move = board_.shared() || !(from.figures.counts == breaker::counts{});
   const bool figures_age = (may_move && now - from.heard >= refresh) || std::exchange(from.changed, false);

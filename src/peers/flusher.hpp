@@ -2,6 +2,7 @@
 #pragma once
 
 #include "breaker/gate.hpp"
+#include "peers/flush_interval.hpp"
 #include "peers/recent_latency.hpp"
 #include "port/board.hpp"
 #include "port/breakers.hpp"
@@ -10,6 +11,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,15 +20,13 @@
 
 namespace switchgear::peers {
 
-/// Works on the control thread: every `tick`, and within `gap` of a kick, it hears the gates that have something to
-/// say. Calls never wait for it, except the one call a scope that waits for a probe's place. Must outlive the run of
-/// the control worker's io_context.
+/// Works on the control thread: every 100 ms, and within 10 ms of a kick, it hears the gates that have something to
+/// say; less often when the board is slow or has many scopes to hear of (flush_interval). Calls never wait for it,
+/// except the one call a scope that waits for a probe's place. Must outlive the run of the control worker's io_context.
 class flusher : public port::breakers {
  public:
-  static constexpr duration tick = std::chrono::milliseconds(100);
-  static constexpr duration gap = std::chrono::milliseconds(10);  // a storm of failures costs no more than this
-  static constexpr duration refresh = std::chrono::seconds(1);    // shown figures are no older
-  static constexpr duration patience = std::chrono::seconds(2);   // an operator's order is given up after this
+  static constexpr duration refresh = std::chrono::seconds(1);   // shown figures are no older
+  static constexpr duration patience = std::chrono::seconds(2);  // an operator's order is given up after this
 
   /// `stripes`: number of workers that make calls, the control worker included.
   flusher(async::worker& control, port::board& board, port::recorder& recorder, unsigned stripes);
@@ -34,6 +34,9 @@ class flusher : public port::breakers {
 
   /// Begins to work. Once.
   void start();
+  /// Says what is left to say, gives back the leases of probes that nobody will make any more, and ends the work. When
+  /// no more calls come. Control thread; no longer than two exchanges.
+  boost::asio::awaitable<void> finish();
   /// Ends the work; the control thread's io_context is then free of it. Any thread, repeatable.
   void stop();
 
@@ -51,8 +54,9 @@ class flusher : public port::breakers {
 
   breaker::gate& find_or_make(std::string name, breaker::scope scope, const breaker::settings& values);
   boost::asio::awaitable<void> run();
-  boost::asio::awaitable<void> pass(bool all);
-  bool hear(member& from, time_point now, port::board_entry& into);
+  enum class pass_kind : std::uint8_t { raised, all, last };
+  boost::asio::awaitable<void> pass(pass_kind which);
+  bool hear(member& from, time_point now, port::board_entry& into, pass_kind which);
   void tell(member& to, const port::board_entry& entry, time_point sent);
   void record(const member& of, const breaker::transition& change);
   static port::circuit describe(const member& of, time_point now);
@@ -67,6 +71,9 @@ class flusher : public port::breakers {
   std::atomic<bool> wake_posted_{false};
   bool woken_ = false;                    // control thread
   bool stopping_ = false;                 // control thread
+  bool finishing_ = false;                // control thread: one more pass before the end
+  bool ended_ = false;                    // control thread
+  flush_interval interval_;               // control thread
   time_point hurry_ = time_point::max();  // control thread: a waiting call may get its lease then
   boost::asio::steady_timer passed_;      // control thread: cancelled after each pass, for those who wait for one
 

@@ -316,6 +316,17 @@ TEST(half_open_gate, lets_no_lease_lie_about_for_long) {
   EXPECT_EQ(on.sent.probes[0].fate, fate::unused);
 }
 
+TEST(half_open_gate, gives_its_leases_back_at_the_end) {
+  scene on;
+  on.ready_to_probe();
+  const report last = on.tool.conclude(on.now);
+  ASSERT_EQ(last.probes.size(), 1u);
+  EXPECT_EQ(last.probes[0].fate, fate::unused);
+  EXPECT_EQ(last.want, 0u);
+  EXPECT_FALSE(on.tool.probe_ready());
+  EXPECT_FALSE(on.ask());
+}
+
 TEST(half_open_gate, takes_leases_back_when_the_clock_was_set_back) {
   scene on;
   on.ready_to_probe();

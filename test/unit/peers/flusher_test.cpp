@@ -7,6 +7,8 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -217,6 +219,68 @@ TEST(flusher, shows_what_stands_in_the_window_and_what_would_trip) {
   EXPECT_GT(seen.figures.failures_to_trip, 6u);
   EXPECT_NEAR(std::chrono::duration<double>(seen.p99).count(), 0.020, 0.0025);
   EXPECT_EQ(seen.settings, breaker::settings{});
+}
+
+TEST(flusher, says_what_is_left_and_gives_leases_back_before_it_ends) {
+  // given a breaker with a lease ready for a probe, and a good call on another
+  scene on;
+  breaker::gate& tool = on.flusher.tool("query", quick());
+  breaker::gate& other = on.flusher.tool("fetch", {});
+  on.fail(tool);
+  on.until([&] { return !breaker::acquire(tool, on.server, 0, async::worker::now()) && tool.probe_ready(); });
+  on.call(other, good);
+
+  // when it ends
+  bool ended = false;
+  asio::co_spawn(on.control.io, on.flusher.finish(), [&](std::exception_ptr) { ended = true; });
+  ASSERT_TRUE(on.until([&] { return ended; }));
+
+  // then the place of the probe is free, and the call is counted
+  EXPECT_FALSE(tool.probe_ready());
+  EXPECT_EQ(on.shown("query").figures.probes_in_flight, 0u);
+  EXPECT_EQ(on.shown("fetch").figures.counts.calls, 1u);
+}
+
+/// Takes as long as it is told, and counts.
+class slow_board final : public port::board {
+ public:
+  explicit slow_board(async::worker& control) : timer_(control.io) {}
+  asio::awaitable<error_code> exchange(std::vector<port::board_entry>&) override {
+    started.push_back(async::worker::now());
+    timer_.expires_after(length);
+    co_await timer_.async_wait(asio::use_awaitable);
+    co_return make_error_code(boost::system::errc::timed_out);
+  }
+  bool shared() const override { return true; }
+
+  duration length = 60ms;
+  std::vector<time_point> started;
+
+ private:
+  asio::steady_timer timer_;
+};
+
+TEST(flusher, leaves_a_slow_board_alone_for_three_quarters_of_the_time) {
+  async::worker control{0};
+  slow_board board(control);
+  listening_recorder recorder;
+  flusher tested(control, board, recorder, 1);
+  breaker::gate& server = tested.server("search", {});
+  breaker::gate& tool = tested.tool("query", {});
+  tested.start();
+  const time_point limit = async::worker::now() + 3s;
+  while (board.started.size() < 4 && async::worker::now() < limit) {
+    auto asked = breaker::acquire(tool, server, 0, async::worker::now());
+    asked.permit().settle(bad, good, 1ms);
+    tested.kick(tool);
+    control.io.restart();
+    control.io.run_one_for(5ms);
+  }
+  ASSERT_EQ(board.started.size(), 4u);
+  for (std::size_t i = 1; i < 4; ++i) EXPECT_GE(board.started[i] - board.started[i - 1], 4 * board.length);
+  tested.stop();
+  control.io.restart();
+  control.io.run_for(1s);
 }
 
 TEST(flusher, hears_of_gates_that_nobody_kicked) {
