@@ -42,8 +42,8 @@ news::news(asio::io_context& io, const port::redis_settings& settings, spread& c
   if (!sharded_) channels_.insert(settings.prefix + ":{*}:ev");
 }
 
-void news::follow(const std::string& channel) {
-  if (sharded_) channels_.insert(channel);
+bool news::follow(const std::string& channel) {
+  return sharded_ && channels_.insert(channel).second;
 }
 
 void news::align(const home& of, time_point now) {

@@ -30,8 +30,8 @@ class news {
 
   news(boost::asio::io_context& io, const port::redis_settings& settings, spread& chance, callbacks told);
 
-  /// A server's channel, from the next align() on. Asked for again, it is still one.
-  void follow(const std::string& channel);
+  /// A server's channel, from the next align() on. False: it is followed already, or heard without that.
+  bool follow(const std::string& channel);
 
   /// Where each channel is now; null: nowhere.
   using home = std::function<const port::redis_settings::host*(const std::string& channel)>;

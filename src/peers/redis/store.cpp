@@ -120,6 +120,10 @@ void store::wake() {
   timer_.cancel();
 }
 
+void store::follow(std::string_view scope) {
+  if (news_.follow(address(settings_.prefix, scope).channel)) wake();
+}
+
 asio::awaitable<void> store::pause(time_point until) {
   if (!woken_) {
     error_code ignored;

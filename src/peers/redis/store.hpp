@@ -39,7 +39,7 @@ class store {
   /// "host:port" of the node that has `slot` now; empty when none has. Good until the next wait.
   std::string_view place_of(unsigned slot) const;
   /// Changes of this scope are to be heard. Asked for again, it is no more.
-  void follow(std::string_view scope) { news_.follow(address(settings_.prefix, scope).channel); }
+  void follow(std::string_view scope);
 
   /// An answer a command, all nodes at the same time, each within the settings' timeout. Commands for one node are
   /// carried out in order. Loads the library where it is missing, and follows a cluster's redirections.
