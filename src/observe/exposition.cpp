@@ -8,6 +8,8 @@
 
 #include <chrono>
 #include <cstdio>
+#include <numeric>
+#include <span>
 #include <sstream>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -50,16 +52,18 @@ class family {
   }
   void total(double value) { add({}).counter.value = value; }
   void gauge(labels with, double value) { add(std::move(with)).gauge.value = value; }
-  void histogram(labels with, const tool_totals& of) {
-    if (of.all_calls() == 0) return;
+  /// `counts` has one more than `ends`, for what is longer.
+  void histogram(labels with, std::span<const duration> ends, std::span<const std::uint64_t> counts, double sum) {
+    const std::uint64_t all = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    if (all == 0) return;
     ClientMetric& metric = add(std::move(with));
     std::uint64_t below = 0;
-    for (std::size_t i = 0; i < bucket_ends.size(); ++i) {
-      below += of.took[i];
-      metric.histogram.bucket.push_back({below, seconds(bucket_ends[i])});
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      below += counts[i];
+      metric.histogram.bucket.push_back({below, seconds(ends[i])});
     }
-    metric.histogram.sample_count = below + of.took.back();  // the serializer writes it as the bucket +Inf
-    metric.histogram.sample_sum = static_cast<double>(of.took_ns) / 1e9;
+    metric.histogram.sample_count = all;  // the serializer writes it as the bucket +Inf
+    metric.histogram.sample_sum = sum;
   }
 
   /// Appends the family unless it is empty.
@@ -98,7 +102,7 @@ void add_tools(const std::vector<tool_view>& tools, std::vector<MetricFamily>& o
                     totals.calls[who][why]);
       }
     }
-    took.histogram({label("tool", name)}, totals);
+    took.histogram({label("tool", name)}, bucket_ends, totals.took, static_cast<double>(totals.took_ns) / 1e9);
     is_error.count({label("tool", name)}, totals.is_error);
     refused.count({label("tool", name)}, totals.refused);
     slow.count({label("tool", name)}, totals.slow);
@@ -143,8 +147,8 @@ void add_board(const port::board_figures& of, std::vector<MetricFamily>& out) {
   family flushes(MetricType::Counter, "switchgear_board_flushes_total", "Exchanges with the shared board");
   flushes.count({label("result", "answered")}, of.flushes);
   flushes.count({label("result", "missed")}, of.missed);
-  family took(MetricType::Counter, "switchgear_board_flush_seconds_total", "What the answered exchanges took together");
-  took.total(seconds(of.flush_time));
+  family took(MetricType::Histogram, "switchgear_board_flush_seconds", "Exchanges that the shared board answered");
+  took.histogram({}, of.took.ends, of.took.counts, seconds(of.took.sum));
   family leases(MetricType::Counter, "switchgear_board_leases_total", "Leases of probes and their end without a probe");
   leases.count({label("event", "granted")}, of.leases_granted);
   leases.count({label("event", "returned")}, of.leases_returned);

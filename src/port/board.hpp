@@ -8,6 +8,10 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -32,12 +36,29 @@ struct board_entry {
   breaker::reply answer;  ///< filled by the exchange
 };
 
+/// How many lengths of time fell between which ends.
+struct flush_lengths {
+  static constexpr std::array<duration, 12> ends = {
+      std::chrono::microseconds(250),  std::chrono::microseconds(500), std::chrono::milliseconds(1),
+      std::chrono::microseconds(2500), std::chrono::milliseconds(5),   std::chrono::milliseconds(10),
+      std::chrono::milliseconds(25),   std::chrono::milliseconds(50),  std::chrono::milliseconds(100),
+      std::chrono::milliseconds(250),  std::chrono::milliseconds(500), std::chrono::seconds(1)};
+
+  std::array<std::uint64_t, ends.size() + 1> counts{};  ///< an end belongs to its bucket; the last one has none
+  duration sum{};
+
+  void add(duration length) {
+    ++counts[static_cast<std::size_t>(std::ranges::lower_bound(ends, length) - ends.begin())];
+    sum += length;
+  }
+};
+
 /// What a shared board has done, since the start. All zero for one in this process.
 struct board_figures {
   bool shared = false;                ///< the board is the replicas' common one, and answers
   std::uint64_t flushes = 0;          ///< exchanges that it answered
   std::uint64_t missed = 0;           ///< exchanges that it did not answer, or not in time
-  duration flush_time{};              ///< that the answered ones took, together
+  flush_lengths took;                 ///< those that it answered
   std::uint64_t leases_granted = 0;   ///< probes' leases, to this replica
   std::uint64_t leases_returned = 0;  ///< given back unused
   std::uint64_t leases_expired = 0;   ///< taken back for any replica, in an exchange of this one

@@ -100,7 +100,7 @@ void books::judge_nodes(std::span<const receipt> said, std::string_view trouble,
     const std::string error = std::exchange(each.error, {});
     if (each.answered) {
       ++figures_.flushes;
-      figures_.flush_time += now - asked_at_;
+      figures_.took.add(now - asked_at_);
       if (const auto away = each.away.found(now)) lines_.push_back({true, about(each, after(*away))});
     } else {
       ++figures_.missed;

@@ -47,8 +47,7 @@ std::string settings_line(const breaker::settings& s) {
               text(alpha), text(s.outage_rate), text(s.outage_threshold), micros(s.p99), number(s.cooldown.count()),
               text(s.growth), number(s.max_cooldown.count()), text(s.jitter), text(s.probe_share),
               number(s.probes_in_flight), number(s.probes_needed), number(s.probe_failures_allowed),
-              micros(s.probe_timeout), micros(s.ramp), z(s.error_rate), z(breaker::p99_share),
-              number(s.quorum));
+              micros(s.probe_timeout), micros(s.ramp), z(s.error_rate), z(breaker::p99_share), number(s.quorum));
 }
 
 std::string probes_line(const std::vector<breaker::probe_report>& probes) {

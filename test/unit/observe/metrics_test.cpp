@@ -163,6 +163,57 @@ TEST(metrics, show_transitions_upstreams_and_breakers) {
   EXPECT_EQ(samples[R"(switchgear_stale_results_total{scope="t",kind="tool"})"], "3");
 }
 
+port::board_figures busy_board() {
+  port::board_figures figures;
+  figures.shared = true;
+  figures.flushes = 3;
+  figures.missed = 1;
+  for (const duration took :
+       {duration(milliseconds(1)), duration(milliseconds(3)), duration(std::chrono::seconds(2))}) {
+    figures.took.add(took);
+  }
+  figures.leases_granted = 5;
+  figures.leases_returned = 2;
+  figures.leases_expired = 1;
+  figures.losses = 4;
+  figures.replicas = 8;
+  return figures;
+}
+
+TEST(metrics, show_what_the_shared_board_does) {
+  test::fixed_breakers breakers;
+  breakers.figures = busy_board();
+
+  auto samples = samples_of(metrics(1).expose(&breakers));
+
+  EXPECT_EQ(samples[R"(switchgear_board_mode{mode="shared"})"], "1");
+  EXPECT_EQ(samples[R"(switchgear_board_mode{mode="local"})"], "0");
+  EXPECT_EQ(samples[R"(switchgear_board_flushes_total{result="answered"})"], "3");
+  EXPECT_EQ(samples[R"(switchgear_board_flushes_total{result="missed"})"], "1");
+  EXPECT_EQ(samples[R"(switchgear_board_flush_seconds_bucket{le="0.0005"})"], "0");
+  EXPECT_EQ(samples[R"(switchgear_board_flush_seconds_bucket{le="0.001"})"], "1");
+  EXPECT_EQ(samples[R"(switchgear_board_flush_seconds_bucket{le="0.005"})"], "2");
+  EXPECT_EQ(samples[R"(switchgear_board_flush_seconds_bucket{le="1"})"], "2");
+  EXPECT_EQ(samples[R"(switchgear_board_flush_seconds_bucket{le="+Inf"})"], "3");
+  EXPECT_EQ(samples["switchgear_board_flush_seconds_count"], "3");
+  EXPECT_EQ(samples["switchgear_board_flush_seconds_sum"], "2.004");
+  EXPECT_EQ(samples[R"(switchgear_board_leases_total{event="granted"})"], "5");
+  EXPECT_EQ(samples[R"(switchgear_board_leases_total{event="returned"})"], "2");
+  EXPECT_EQ(samples[R"(switchgear_board_leases_total{event="expired"})"], "1");
+  EXPECT_EQ(samples["switchgear_board_losses_total"], "4");
+  EXPECT_EQ(samples["switchgear_board_replicas"], "8");
+}
+
+TEST(metrics, say_nothing_of_exchanges_when_the_board_is_in_this_process) {
+  test::fixed_breakers breakers;
+
+  const std::string text = metrics(1).expose(&breakers);
+
+  EXPECT_NE(text.find(R"(switchgear_board_mode{mode="local"} 1)"), std::string::npos);
+  EXPECT_EQ(text.find("switchgear_board_flush"), std::string::npos);
+  EXPECT_EQ(text.find("switchgear_board_replicas"), std::string::npos);
+}
+
 TEST(metrics, tell_what_process_this_is) {
   auto samples = samples_of(metrics(1).expose());
 
@@ -222,6 +273,7 @@ TEST(metrics, satisfy_promtool) {
   test::fixed_breakers breakers;
   breakers.circuits.resize(1);
   breakers.circuits[0].stale = 1;
+  breakers.figures = busy_board();
 
   std::FILE* const tool = popen("promtool check metrics", "w");
   ASSERT_NE(tool, nullptr);
