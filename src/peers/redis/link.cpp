@@ -22,7 +22,6 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::size_t longest_password = 4096;
-constexpr std::size_t longest_reason = 200;  // of what a peer says
 
 /// The password of the moment; nothing when its file cannot be read.
 std::optional<std::string> password_of(const port::redis_settings& settings) {
@@ -147,7 +146,7 @@ asio::awaitable<std::string> link::open(port::redis_settings::host where, const 
     co_return why;
   }
   if (session_ == mine) close();
-  co_return place_of(where) + ": " + why.substr(0, longest_reason);
+  co_return place_of(where) + ": " + why;
 }
 
 asio::awaitable<std::string> link::greet(const port::redis_settings& settings, time_point until) {
@@ -155,7 +154,7 @@ asio::awaitable<std::string> link::greet(const port::redis_settings& settings, t
   if (!password) co_return "cannot read " + settings.password_file;
   const auto said = co_await answers(send(greeting(settings, *password)), until);
   for (const response& each : said) {
-    if (each.kind == response::kind::error) co_return each.text;
+    if (each.kind == response::kind::error) co_return reason_of(each);
     if (each.kind == response::kind::lost) {
       co_return ended_why_.empty() ? std::string("no answer in time") : ended_why_;
     }

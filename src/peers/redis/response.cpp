@@ -70,6 +70,11 @@ redictReplyObjectFunctions makers = {make_string, make_list, make_number, refuse
 
 }  // namespace
 
+std::string reason_of(const response& error) {
+  constexpr std::size_t longest = 200;
+  return error.text.substr(0, longest);
+}
+
 struct response_reader::parser {
   parser() : library(redictReaderCreateWithFunctions(&makers)) {
     if (library == nullptr) return;

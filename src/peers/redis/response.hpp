@@ -27,6 +27,9 @@ struct response {
   std::vector<response> items;
 };
 
+/// The text of an error, cut to what a line for people can take.
+std::string reason_of(const response& error);
+
 /// Bytes in, answers out. A peer that does not speak RESP 2, or says more than a Redis of ours ever has to, is given
 /// up: memory stays within a small multiple of `most_bytes` whatever comes. Not thread-safe.
 class response_reader {

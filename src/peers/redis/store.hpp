@@ -1,16 +1,14 @@
 // A Redis as a whole, whatever its shape: which node has a slot, connections that heal, the library in its place.
 #pragma once
 
-#include "peers/redis/cluster_map.hpp"
-#include "peers/redis/link.hpp"
 #include "peers/redis/news.hpp"
-#include "peers/redis/pace.hpp"
+#include "peers/redis/nodes.hpp"
 #include "peers/redis/slot.hpp"
+#include "peers/redis/survey.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,13 +23,12 @@ class store {
   /// `changed` hears which scope changed its state. Outlives the run of `io`.
   store(boost::asio::io_context& io, port::redis_settings settings, std::uint64_t seed,
         std::function<void(std::string_view)> changed);
-  ~store();
 
   void start();
   void stop();
 
   /// There is a connection on which to try.
-  bool usable() const;
+  bool usable() const { return nodes_.any_usable(); }
   /// Why there is none, or why the last answers were no use; one line for people.
   const std::string& trouble() const { return trouble_; }
   /// The same of the node that has `slot`.
@@ -46,45 +43,20 @@ class store {
   boost::asio::awaitable<std::vector<response>> ask(std::vector<routed> commands);
 
  private:
-  using host = port::redis_settings::host;
-  struct node;
-  struct errand;
-  struct round;
-
   boost::asio::awaitable<void> run();
   boost::asio::awaitable<void> pause(time_point until);
-  void wake();
-
-  bool survey_due(time_point now) const;
-  boost::asio::awaitable<void> survey();
-  boost::asio::awaitable<bool> ask_sentinels();
-  boost::asio::awaitable<bool> ask_cluster();
-  bool take_map(const response& said, const host& from);
-  void keep_only(std::vector<host> places);
+  time_point next_task(time_point now) const;
   void reach_all(time_point now);
   boost::asio::awaitable<void> reach(std::shared_ptr<node> to);
   boost::asio::awaitable<std::string> check_role(link& of);
-  time_point next_task(time_point now) const;
-
-  boost::asio::awaitable<void> carry_out(round& asked, std::vector<errand> errands);
-  static errand& errand_to(const std::shared_ptr<node>& whom, std::vector<errand>& among);
-  std::vector<errand> repairs(round& asked);
-  std::shared_ptr<node> redirected(const response& said, const node& by);
-  void judge(const round& asked);
-  std::shared_ptr<node> node_of(unsigned slot) const;
-  std::shared_ptr<node> node_at(const host& where) const;
-  bool is_cluster() const { return settings_.shape == port::redis_settings::layout::cluster; }
+  void map_is_old();
+  void wake();
 
   boost::asio::io_context& io_;
   const port::redis_settings settings_;
   spread chance_;
-  std::map<std::string, std::shared_ptr<node>, std::less<>> nodes_;  // by place; one, but for a cluster
-  std::vector<std::shared_ptr<node>> homes_;                         // of a cluster's slots
-  link informant_;                                                   // a sentinel, or a node that knows the map
-  std::size_t first_informant_ = 0;                                  // who of the settings' hosts is asked first
-  pace survey_pace_;
-  time_point surveyed_{};
-  bool map_is_old_ = true;
+  nodes nodes_;
+  survey survey_;
   news news_;
   boost::asio::steady_timer timer_;
   std::string trouble_ = "not connected yet";
