@@ -212,6 +212,11 @@ const keys<port::redis_settings>& redis_keys() {
           "Redis must answer an exchange within this. After three that it misses, this replica goes on alone until "
           "Redis is back. No call waits for it."),
       value_key<port::redis_settings>(
+          "flush", a_duration(20ms, 1s), [](auto& to) -> auto& { return to.flush; },
+          "How often this replica tells what it has counted; failures are told at once. Longer: less work for Redis, "
+          "and "
+          "p99 and error rate are judged that much later."),
+      value_key<port::redis_settings>(
           "prefix", a_prefix(), [](auto& to) -> auto& { return to.prefix; },
           "Begins every key. Gateways with the same prefix in one Redis share their breakers."),
       value_key<port::redis_settings>(

@@ -58,7 +58,9 @@ flusher::flusher(async::worker& control, port::board& board, port::recorder& rec
       recorder_(recorder),
       stripes_(stripes),
       timer_(control.io),
-      passed_(control.io) {}
+      passed_(control.io) {
+  interval_.tick = board.interval();
+}
 
 flusher::~flusher() = default;
 
@@ -177,7 +179,7 @@ asio::awaitable<void> flusher::pass(pass_kind which) {
   const error_code failed = co_await board_.exchange(entries);
   // In this process no number of scopes is many.
   const auto work = board_.shared() ? static_cast<std::size_t>(dirty) : 0;
-  interval_ = flush_interval::after(work, async::worker::now() - sent);
+  interval_ = flush_interval::after(work, async::worker::now() - sent, board_.interval());
   {
     const std::lock_guard lock(guard_);
     figures_ = board_.figures();

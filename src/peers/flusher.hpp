@@ -20,9 +20,10 @@
 
 namespace switchgear::peers {
 
-/// Works on the control thread: every 100 ms, and within 10 ms of a kick, it hears the gates that have something to
-/// say; less often when the board is slow or has many scopes to hear of (flush_interval). Calls never wait for it,
-/// except the one call a scope that waits for a probe's place. Must outlive the run of the control worker's io_context.
+/// Works on the control thread: every board::interval, and within 10 ms of a kick, it hears the gates that have
+/// something to say; less often when the board is slow or has many scopes to hear of (flush_interval). Calls never wait
+/// for it, except the one call a scope that waits for a probe's place. Must outlive the run of the control worker's
+/// io_context.
 class flusher : public port::breakers {
  public:
   static constexpr duration refresh = std::chrono::seconds(1);   // shown figures are no older

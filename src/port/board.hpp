@@ -77,6 +77,8 @@ class board {
 
   /// Others may change what it holds, so it must be asked now and then even when there is nothing to say.
   virtual bool shared() const { return false; }
+  /// How often it takes reports that are not urgent.
+  virtual duration interval() const { return std::chrono::milliseconds(100); }
   /// Hears the names of scopes that somebody else has changed. Control thread. Before the first exchange.
   virtual void on_change(std::function<void(std::string_view)>) {}
   virtual board_figures figures() const { return {}; }

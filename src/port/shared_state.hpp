@@ -35,6 +35,7 @@ struct redis_settings {
   std::string cert, key;      ///< TLS: files of our own certificate; empty: none
 
   duration timeout = std::chrono::milliseconds(50);  ///< of one exchange; 5 ms..500 ms
+  duration flush = std::chrono::milliseconds(100);   ///< how often counts are told; 20 ms..1 s
   std::string prefix = "cb1";                        ///< begins every key; fleets with different ones are apart
   std::uint32_t settings_version = 0;                ///< the thresholds of the highest one hold for all replicas
 };

@@ -14,7 +14,7 @@ class absence {
  public:
   static constexpr unsigned misses_allowed = 3;
   static constexpr duration first_retry = std::chrono::milliseconds(200);
-  static constexpr duration last_retry = std::chrono::seconds(2);
+  static constexpr duration last_retry = std::chrono::seconds(1);
 
   /// It is given up for now, and this replica decides alone.
   bool alone() const { return alone_; }
@@ -24,6 +24,9 @@ class absence {
   bool missed(time_point now, double random);
   /// It will not answer in any sensible way, so that there is nothing to wait for. True: it was not given up before.
   bool refused(time_point now, double random);
+  /// It has given a sign of life, so that the next exchange may be tried at once. It is given up until that is
+  /// answered.
+  void look_again() { retry_at_ = {}; }
   /// It answered. How long it was given up, if it was.
   std::optional<duration> found(time_point now);
 

@@ -41,11 +41,14 @@ receipt receipt_of(response& from) {
 
 board::board(asio::io_context& io, const port::redis_settings& settings, std::uint64_t seed, port::recorder& recorder)
     : recorder_(recorder),
+      interval_(settings.flush),
       store_(io, settings, seed,
              [this](std::string_view scope) {
                if (told_ && books_.knows(scope)) told_(scope);
              }),
-      books_(settings, instance_name(seed), seed + 1, [this](unsigned slot) { return store_.place_of(slot); }) {}
+      books_(settings, instance_name(seed), seed + 1, [this](unsigned slot) { return store_.place_of(slot); }) {
+  store_.on_reach([this] { books_.look_again(); });
+}
 
 asio::awaitable<error_code> board::exchange(std::vector<port::board_entry>& entries) {
   for (const port::board_entry& each : entries) {

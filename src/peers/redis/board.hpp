@@ -26,11 +26,13 @@ class board final : public port::board {
 
   boost::asio::awaitable<error_code> exchange(std::vector<port::board_entry>& entries) override;
   bool shared() const override { return true; }
+  duration interval() const override { return interval_; }
   void on_change(std::function<void(std::string_view)> told) override { told_ = std::move(told); }
   port::board_figures figures() const override { return books_.figures(); }
 
  private:
   port::recorder& recorder_;
+  const duration interval_;
   std::function<void(std::string_view)> told_;
   store store_;  // its callbacks come only after start()
   books books_;

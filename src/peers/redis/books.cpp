@@ -133,6 +133,10 @@ void books::conclude(const turn& one, port::board_entry& entry, std::span<const 
   figures_.leases_expired += heard.expired;
 }
 
+void books::look_again() {
+  for (auto& [name, each] : nodes_) each.away.look_again();
+}
+
 std::vector<books::line> books::take_lines() {
   return std::exchange(lines_, {});
 }

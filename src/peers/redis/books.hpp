@@ -44,6 +44,9 @@ class books {
   };
   std::vector<line> take_lines();
 
+  /// A connection to some node is there again: whoever is given up may be tried at once.
+  void look_again();
+
   bool knows(std::string_view scope) const { return scopes_.contains(scope); }
   port::board_figures figures() const;
 

@@ -29,7 +29,7 @@ class spread {
 class pace {
  public:
   static constexpr duration first = std::chrono::milliseconds(100);
-  static constexpr duration longest = std::chrono::seconds(2);
+  static constexpr duration longest = std::chrono::seconds(1);
   static constexpr duration after_end = std::chrono::milliseconds(20);
 
   bool due(time_point now) const { return now >= next_; }

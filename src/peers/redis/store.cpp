@@ -129,6 +129,8 @@ asio::awaitable<void> store::reach(std::shared_ptr<node> to) {
     to->trouble = std::move(why);
     trouble_ = to->trouble;
     survey_.is_old();
+  } else if (reached_) {
+    reached_();
   }
   wake();
 }

@@ -24,6 +24,8 @@ class store {
   store(boost::asio::io_context& io, port::redis_settings settings, std::uint64_t seed,
         std::function<void(std::string_view)> changed);
 
+  /// Called when a node has become usable. Before start().
+  void on_reach(std::function<void()> told) { reached_ = std::move(told); }
   void start();
   void stop();
 
@@ -53,6 +55,7 @@ class store {
   void wake();
 
   boost::asio::io_context& io_;
+  std::function<void()> reached_;
   const port::redis_settings settings_;
   spread chance_;
   nodes nodes_;

@@ -89,6 +89,8 @@ std::vector<key_case> top_level_cases() {
        [](const gateway& g) { return g.redis.key == "/k"; }},
       {"redis.timeout", "state: redis://h\nredis: {timeout: 20ms}",
        [](const gateway& g) { return g.redis.timeout == 20ms; }},
+      {"redis.flush", "state: redis://h\nredis: {flush: 250ms}",
+       [](const gateway& g) { return g.redis.flush == 250ms; }},
       {"redis.prefix", "state: redis://h\nredis: {prefix: fleet-2}",
        [](const gateway& g) { return g.redis.prefix == "fleet-2"; }},
       {"redis.settings_version", "state: redis://h\nredis: {settings_version: 7}",

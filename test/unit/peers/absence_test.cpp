@@ -28,12 +28,12 @@ TEST(an_absence, is_news_once) {
   EXPECT_FALSE(node.missed(start + 2s, 0.5));
 }
 
-TEST(an_absence, is_looked_into_at_growing_intervals_up_to_two_seconds) {
+TEST(an_absence, is_looked_into_at_growing_intervals_up_to_a_second) {
   // given
   absence node;
   time_point now = start;
   node.refused(now, 1);
-  for (const duration expected : {200ms, 400ms, 800ms, 1600ms, 2000ms, 2000ms}) {
+  for (const duration expected : {200ms, 400ms, 800ms, 1000ms, 1000ms}) {
     // then
     EXPECT_FALSE(node.may_try(now + expected - 1ms));
     now += expected;
@@ -50,6 +50,17 @@ TEST(an_absence, is_looked_into_by_no_two_replicas_at_the_same_moment) {
   EXPECT_TRUE(early.may_try(start + 100ms));
   EXPECT_FALSE(late.may_try(start + 189ms));
   EXPECT_TRUE(late.may_try(start + 190ms));
+}
+
+TEST(an_absence, is_looked_into_at_once_after_a_sign_of_life) {
+  absence node;
+  for (int i = 0; i < 6; ++i) node.refused(start, 1);
+  EXPECT_FALSE(node.may_try(start + 1ms));
+  node.look_again();
+  EXPECT_TRUE(node.may_try(start + 1ms));
+  EXPECT_TRUE(node.alone());
+  node.missed(start + 1ms, 1);
+  EXPECT_FALSE(node.may_try(start + 900ms)) << "the sign was wrong";
 }
 
 TEST(an_absence, tells_at_its_end_how_long_it_was) {

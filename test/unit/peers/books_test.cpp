@@ -91,8 +91,8 @@ TEST_F(the_books, ask_seldom_while_they_are_alone_and_come_back_with_one_line) {
     tries += asked_ != 0;
   }
   // then
-  EXPECT_LE(tries, 12) << "in ten seconds";
-  EXPECT_GE(tries, 5);
+  EXPECT_LE(tries, 22) << "in ten seconds";
+  EXPECT_GE(tries, 10);
   now_ += 2s;
   exchange(fine);
   EXPECT_TRUE(books_->figures().shared);

@@ -26,6 +26,13 @@ TEST(flush_interval, makes_the_urgent_wait_for_a_slow_board_as_well) {
   EXPECT_EQ(flush_interval::after(201, 40ms).kick, 160ms);
 }
 
+TEST(flush_interval, is_what_the_board_wants_while_it_is_quick) {
+  EXPECT_EQ(flush_interval::after(1, 1ms, 400ms).tick, 400ms);
+  EXPECT_EQ(flush_interval::after(1, 1ms, 400ms).kick, 10ms);
+  EXPECT_EQ(flush_interval::after(1, 1ms, 20ms).tick, 20ms);
+  EXPECT_EQ(flush_interval::after(1, 200ms, 400ms).tick, 800ms);
+}
+
 TEST(flush_interval, is_never_more_than_a_second) {
   for (const duration took : {duration(250ms), duration(1s), duration(24h), duration::max()}) {
     EXPECT_EQ(flush_interval::after(1, took).tick, 1s);

@@ -25,12 +25,12 @@ TEST(pace, lets_the_first_try_be_made_at_once) {
   EXPECT_TRUE(pace().due(start));
 }
 
-TEST(pace, grows_to_a_try_in_one_or_two_seconds) {
+TEST(pace, grows_to_a_try_in_half_a_second_or_a_whole_one) {
   spread chance(1);
   pace tested;
   const int tries = tries_within(tested, chance, 60s);
-  EXPECT_GE(tries, 30);
-  EXPECT_LE(tries, 66);
+  EXPECT_GE(tries, 60);
+  EXPECT_LE(tries, 126);
 }
 
 TEST(pace, of_connections_that_break_at_once_grows_as_well) {
@@ -43,7 +43,7 @@ TEST(pace, of_connections_that_break_at_once_grows_as_well) {
     tested.ended(now, chance);
     ++tries;
   }
-  EXPECT_LE(tries, 66);
+  EXPECT_LE(tries, 126);
 }
 
 TEST(pace, is_short_again_after_an_achievement) {

@@ -24,7 +24,8 @@ local function witness(c, row, why)
   return row[9] > 0
 end
 
-local function has_part(s, c, row) return row[4] == s.gen and s.now - row[3] < c.window and row[5] + row[7] > 0 end
+-- A row begins anew with the first calls after a window; until they come, it still tells who is at work.
+local function has_part(s, c, row) return row[4] == s.gen and s.now - row[3] < 2 * c.window and row[5] + row[7] > 0 end
 
 -- With three instances at work, one alone does not open the breaker for all: it may be the one that is sick.
 local function quorum(s, c, keys, ask, mine, why)
@@ -63,7 +64,7 @@ local function roster(s, c, keys)
   for at = 1, #rows, 2 do
     local row, name = row_of(rows[at + 1]), rows[at]
     if row and has_part(s, c, row) and #name <= longest_name and #lines < most_in_roster then
-      lines[#lines + 1] = pack('>dddddd', s.now - row[2], row[5], row[6], row[7], row[8], #name) .. name
+      lines[#lines + 1] = pack('>dddddd', max(0, s.now - row[2]), row[5], row[6], row[7], row[8], #name) .. name
     end
   end
   return pack('>d', #lines) .. concat(lines)
