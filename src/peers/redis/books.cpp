@@ -141,6 +141,11 @@ std::vector<books::line> books::take_lines() {
   return std::exchange(lines_, {});
 }
 
+bool books::alone(std::string_view scope) const {
+  const auto found = scopes_.find(scope);
+  return found != scopes_.end() && found->second.its.alone();
+}
+
 port::board_figures books::figures() const {
   const auto is_alone = [](const auto& each) { return each.second.away.alone(); };
   port::board_figures now = figures_;

@@ -48,6 +48,8 @@ class books {
   void look_again();
 
   bool knows(std::string_view scope) const { return scopes_.contains(scope); }
+  /// This replica decides it for itself at the moment.
+  bool alone(std::string_view scope) const;
   port::board_figures figures() const;
 
  private:

@@ -75,6 +75,7 @@ TEST_F(the_books, are_alone_with_the_third_exchange_without_an_answer) {
   EXPECT_TRUE(books_->figures().shared);
   exchange(nothing);
   EXPECT_FALSE(books_->figures().shared);
+  EXPECT_TRUE(books_->alone("a__x"));
   EXPECT_EQ(books_->figures().losses, 1u);
   EXPECT_EQ(books_->figures().missed, 3u);
   EXPECT_EQ(books_->figures().replicas, 0u);
@@ -121,6 +122,8 @@ TEST_F(the_books, keep_one_scope_s_trouble_to_itself) {
   };
   for (int i = 0; i < 50; ++i) exchange(wrong_type);
   EXPECT_TRUE(books_->figures().shared);
+  EXPECT_TRUE(books_->alone("a__y"));
+  EXPECT_FALSE(books_->alone("a__x"));
   EXPECT_EQ(lines_, (std::vector<std::string>{"+connected", "-a__y: WRONGTYPE a key"}));
   now_ += 2s;
   exchange(fine);
