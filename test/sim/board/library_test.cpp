@@ -127,6 +127,18 @@ TEST_F(the_library, keeps_its_state_above_the_generation_of_one_that_was_alone) 
   EXPECT_EQ(said.reply.view.generation, 4u);
 }
 
+TEST_F(the_library, goes_on_above_a_generation_that_both_reached_by_themselves) {
+  // given
+  ask("a", 1, calls(0, 9));
+  breaker::report alone;
+  alone.generation = 1;
+  // when
+  const answer said = ask("b", 1, alone, {0, breaker::state::half_open, {}});
+  // then
+  EXPECT_EQ(said.reply.view.state, breaker::state::open);
+  EXPECT_EQ(said.reply.view.generation, 2u);
+}
+
 TEST_F(the_library, tells_who_contributed_what_when_asked) {
   // given
   ask("a", 1, calls(5, 0));

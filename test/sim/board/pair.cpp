@@ -45,6 +45,7 @@ breaker::reply pair::run(const step& what) {
   peers::redis::question asked{entry, at_, what.instance};
   asked.sequence = ++sequence_[what.instance];
   asked.put_settings = what.put_settings;
+  asked.known.generation = entry.said.generation;
   asked.random = what.random;
   peers::redis::command words = peers::redis::words(asked);
   words.push_back(

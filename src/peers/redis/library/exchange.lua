@@ -1,6 +1,7 @@
 -- What this store knows may be less than an instance has seen: writes were lost in a failover, or all keys. Then the
 -- instance's word is taken over. An instance that went on alone has only raised its generation; the state here, which
--- many keep, stands, above that generation.
+-- many keep, stands, above that generation. Also when both got to the same one, each by itself: the leases that it gave
+-- itself are none of this period.
 local function join(s, keys, ask)
   local severity = {[closed] = 0, [half_open] = 1, [open] = 2}
   local behind = ask.seen > s.gen
@@ -12,7 +13,7 @@ local function join(s, keys, ask)
     s['until'] = s.now + ask.remaining
     s.token = max(s.token, s.now)  -- tokens of before must not be taken for new ones
     begin_period(s, keys)
-  elseif ask.gen > s.gen then
+  elseif ask.gen > s.gen or ask.gen == s.gen and ask.gen > ask.seen then
     s.gen = ask.gen
     enter(s, keys, s.state, cause.joined)
   end
