@@ -168,14 +168,10 @@ void ledger::take(port::board_entry& entry, answer heard, const std::vector<brea
   stand_by(entry.said, now);
   if (heard.alone) away_until_ = now + settings_.cooldown;
 
-  // Between two rosters the last one stands.
-  if (now >= roster_at_) {
-    roster_at_ = now + roster_every;
-  } else if (!moved) {
-    reply.contributions = heard_.contributions;
-  }
+  if (now >= roster_at_) roster_at_ = now + roster_every;
   heard_ = reply;
   heard_.leases.clear();
+  heard_.contributions.clear();
   heard_.transitions.clear();
   heard_at_ = now;
   entry.answer = std::move(reply);
@@ -239,6 +235,7 @@ void ledger::decide(port::board_entry& entry, std::uint32_t replicas, time_point
   entry.answer = local_.exchange(entry.said, now, random);
   heard_ = entry.answer;
   heard_.leases.clear();
+  heard_.contributions.clear();
   heard_.transitions.clear();
   heard_at_ = now;
   keep_away(entry.answer, now);

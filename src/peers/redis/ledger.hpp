@@ -45,7 +45,7 @@ class ledger {
  public:
   /// Alone, R1 and R3 judge no fewer calls.
   static constexpr std::uint32_t least_calls = 5;
-  /// How often it is asked who contributed.
+  /// How often it is asked who contributed; the answers between say nothing of it.
   static constexpr duration roster_every = std::chrono::seconds(1);
 
   ledger(const port::board_entry& entry, std::string_view prefix, time_point now);
