@@ -259,6 +259,21 @@ def sim() -> tally:
     return count
 
 
+def mutants() -> tally:
+    """Without a safeguard the simulation must fail: each one that it notices counts."""
+    if not need("release"):
+        return tally(failed=1)
+    done = run("mutants", [sys.executable, "tools/mutants.py"], 600)
+    text = done.log.read_text()
+    count = tally(passed=len(re.findall(r"^ok   ", text, flags=re.M)), failed=len(re.findall(r"^FAIL ", text, flags=re.M)))
+    for line in re.findall(r"^(?:ok  |FAIL) .*", text, flags=re.M):
+        say("    " + line)
+    if done.code != 0 and count.failed == 0:
+        show_end(done.log)
+        count += tally(failed=1)
+    return count
+
+
 def e2e() -> tally:
     if not need("release"):
         return tally(failed=1)
@@ -314,6 +329,7 @@ STAGES: list[tuple[str, str, Callable[[], tally]]] = [
     ("format", "clang-format", format_check),
     ("units", "release build, unit tests, fuzz corpus", units),
     ("sim", "simulation on virtual time", sim),
+    ("mutants", "the simulation notices when a safeguard is gone", mutants),
     ("model", "the model of the shared breaker, by spin", model),
     ("e2e", "end to end, with real clients and servers", e2e),
     ("asan", "AddressSanitizer and UndefinedBehaviorSanitizer", ASAN.test),
