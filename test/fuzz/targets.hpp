@@ -31,5 +31,6 @@ void canonical(std::string_view input);
 void schema(std::string_view input);
 void http_head(std::string_view input);
 void chunks(std::string_view input);
+void redis(std::string_view input);
 
 }  // namespace switchgear::fuzz
