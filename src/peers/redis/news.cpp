@@ -1,7 +1,6 @@
 #include "peers/redis/news.hpp"
 
 #include "peers/redis/cluster_map.hpp"
-#include "peers/redis/slot.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 
@@ -21,12 +20,18 @@ time_point now_here() {
 
 }  // namespace
 
+/// A channel, or the pattern for all of them.
+struct subscription {
+  time_point asked;
+  bool holds = false;
+};
+
 struct news::listener {
   listener(asio::io_context& io, port::redis_settings::host at) : where(std::move(at)), line(io) {}
 
   port::redis_settings::host where;
   link line;
-  std::set<std::string> asked_for;
+  std::map<std::string, subscription> asked_for;
   time_point heard{};
   redis::pace pace;
   bool opening = false;
@@ -93,16 +98,17 @@ void news::attend(listener& of, const std::set<std::string>& channels, time_poin
     return;
   }
   for (const std::string& channel : channels) {
-    if (of.asked_for.insert(channel).second) of.line.tell({sharded_ ? "SSUBSCRIBE" : "PSUBSCRIBE", channel});
+    const auto [its, fresh] = of.asked_for.try_emplace(channel, subscription{now});
+    // Who refuses it will do so until the map is another one.
+    if (!fresh && (its->second.holds || now - its->second.asked < ask_again)) continue;
+    its->second.asked = now;
+    of.line.tell({sharded_ ? "SSUBSCRIBE" : "PSUBSCRIBE", channel});
   }
-  for (auto each = of.asked_for.begin(); each != of.asked_for.end();) {
-    if (channels.contains(*each)) {
-      ++each;
-    } else {
-      of.line.tell({"SUNSUBSCRIBE", *each});
-      each = of.asked_for.erase(each);
-    }
-  }
+  std::erase_if(of.asked_for, [&](const auto& each) {
+    if (channels.contains(each.first)) return false;
+    of.line.tell({"SUNSUBSCRIBE", each.first});
+    return true;
+  });
   // Who is cut off without a word hears no news and would never know.
   of.line.tell({"PING"});
 }
@@ -126,8 +132,7 @@ void news::hear(listener& from, const response& said) {
   from.heard = now_here();
   if (said.kind == response::kind::error) {
     if (const auto moved = read_redirection(said.text)) {
-      std::erase_if(from.asked_for, [&](const std::string& each) { return slot_of(each) == moved->slot; });
-      told_.moved();
+      told_.moved(place_of({moved->to.name.empty() ? from.where.name : moved->to.name, moved->to.port}));
     } else {
       from.line.close();  // it does not say of which channel: all are asked for again, on a new connection
     }
@@ -139,8 +144,10 @@ void news::hear(listener& from, const response& said) {
     from.pace.achieved();
   } else if (what == "smessage" || what == "pmessage") {
     if (const auto scope = scope_of_message(said.items.back().text)) told_.scope_changed(*scope);
+  } else if (what == "ssubscribe" || what == "psubscribe") {
+    if (const auto its = from.asked_for.find(said.items[1].text); its != from.asked_for.end()) its->second.holds = true;
   } else if (what == "sunsubscribe" && from.asked_for.erase(said.items[1].text) != 0) {
-    told_.moved();
+    told_.moved({});
   }
 }
 

@@ -22,10 +22,12 @@ class news {
   /// A connection that says nothing for so long, though it is asked at each align(), is given up.
   static constexpr duration longest_silence = std::chrono::seconds(3);
 
+  static constexpr duration ask_again = std::chrono::seconds(1);  // for a channel, of the same node
+
   struct callbacks {
     std::function<void(std::string_view)> scope_changed;
-    std::function<void()> moved;  ///< a channel has left its node: the map is old
-    std::function<void()> ended;  ///< a connection has ended or opened: align() has something to do
+    std::function<void(std::string)> moved;  ///< a channel has left its node, to this place; empty: who knows where
+    std::function<void()> ended;             ///< a connection has ended or opened: align() has something to do
   };
 
   news(boost::asio::io_context& io, const port::redis_settings& settings, spread& chance, callbacks told);

@@ -132,6 +132,7 @@ std::shared_ptr<node> round::redirected(const response& said, const node& by) {
   if (remedy_of(said) == remedy::follow) {
     if (to) nodes_.move(read->slot, to);
     map_is_old_ = true;
+    moved_to_ = place_of(read->to);
   }
   return to && to->usable() ? to : nullptr;
 }

@@ -27,6 +27,8 @@ class round {
 
   /// An answer says that slots have moved, or are about to.
   bool map_is_old() const { return map_is_old_; }
+  /// Where they have moved to, as far as a redirection said; else empty.
+  const std::string& moved_to() const { return moved_to_; }
   /// The last one that a node had, and has for itself as node::trouble; empty: none had any.
   const std::string& trouble() const { return trouble_; }
 
@@ -47,6 +49,7 @@ class round {
   std::vector<std::shared_ptr<node>> whom_;  // was asked last, of each command; null: nobody
   std::vector<std::shared_ptr<node>> furnished_;
   std::string trouble_;
+  std::string moved_to_;
   bool map_is_old_ = false;
 };
 

@@ -30,7 +30,8 @@ store::store(asio::io_context& io, port::redis_settings settings, std::uint64_t 
       chance_(seed),
       nodes_(io, settings_.shape),
       survey_(io, settings_, chance_),
-      news_(io, settings_, chance_, {std::move(changed), [this] { map_is_old(); }, [this] { wake(); }}),
+      news_(io, settings_, chance_,
+            {std::move(changed), [this](std::string owner) { map_is_old(std::move(owner)); }, [this] { wake(); }}),
       timer_(io) {}
 
 void store::start() {
@@ -52,8 +53,13 @@ void store::wake() {
   timer_.cancel();
 }
 
-void store::map_is_old() {
-  survey_.is_old();
+// `owner` empty: nobody knows.
+void store::map_is_old(std::string owner) {
+  if (owner.empty()) {
+    survey_.is_old();
+  } else {
+    survey_.is_old(std::move(owner));
+  }
   wake();
 }
 
@@ -120,7 +126,7 @@ void store::reach_all(time_point now) {
 asio::awaitable<void> store::reach(std::shared_ptr<node> to) {
   to->line.on_end([this, ended = std::weak_ptr(to)] {
     if (const auto it = ended.lock()) it->pace.ended(now_here(), chance_);
-    map_is_old();
+    map_is_old({});
   });
   std::string why = co_await to->line.open(to->where, settings_);
   if (why.empty() && settings_.shape == port::redis_settings::layout::sentinel) why = co_await check_role(to->line);
@@ -150,7 +156,7 @@ asio::awaitable<std::string> store::check_role(link& of) {
 asio::awaitable<std::vector<response>> store::ask(std::vector<routed> commands) {
   round asked(std::move(commands), nodes_, settings_.timeout);
   co_await asked.carry_out();
-  if (asked.map_is_old()) map_is_old();
+  if (asked.map_is_old()) map_is_old(asked.moved_to());
   if (!asked.trouble().empty()) trouble_ = asked.trouble();
   co_return asked.take();
 }

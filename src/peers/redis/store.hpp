@@ -51,7 +51,7 @@ class store {
   void reach_all(time_point now);
   boost::asio::awaitable<void> reach(std::shared_ptr<node> to);
   boost::asio::awaitable<std::string> check_role(link& of);
-  void map_is_old();
+  void map_is_old(std::string owner);
   void wake();
 
   boost::asio::io_context& io_;

@@ -92,7 +92,7 @@ asio::awaitable<std::string> survey::ask_cluster(nodes& into) {
   // Whoever is connected knows, and at once; the hosts of the settings may be dead by now.
   std::vector<std::shared_ptr<node>> connected;
   for (const auto& [place, each] : into.all()) {
-    if (each->usable()) connected.push_back(each);
+    if (each->usable()) connected.insert(place == owner_ ? connected.begin() : connected.end(), each);
   }
   for (const auto& each : connected) {
     const auto said = co_await each->line.ask(question, patience);

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 
 namespace switchgear::peers::redis {
 
@@ -21,6 +22,11 @@ class survey {
 
   /// What it found last is no longer true.
   void is_old() { old_ = true; }
+  /// The same, by a redirection to `owner`, whom to ask first: the others may not have heard yet, and would lead back.
+  void is_old(std::string owner) {
+    old_ = true;
+    owner_ = std::move(owner);
+  }
   /// What it found was of use: the next time it need not wait.
   void was_right() { pace_.achieved(); }
   /// `missing`: a node that it found cannot be reached. Whoever is dead does not say who has its slots now.
@@ -45,6 +51,7 @@ class survey {
   spread& chance_;
   link line_;  // to a sentinel, or to one of the settings' nodes
   std::size_t first_ = 0;
+  std::string owner_;  // place of the node that was the last to get a slot
   pace pace_;
   time_point begun_{};
   bool old_ = true;

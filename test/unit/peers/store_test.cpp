@@ -306,6 +306,24 @@ TEST(cluster_store, follows_a_move_with_one_look_at_the_map) {
   EXPECT_EQ(s.tested->place_of(low), s.node[1]->place());
 }
 
+TEST(cluster_store, believes_the_new_owner_of_a_slot_before_those_who_have_not_heard_yet) {
+  scene s(layout::cluster, 2);
+  s.as_cluster({0, 1});
+  // Without a word from anybody, the one with the lesser name is asked first.
+  const unsigned stale = s.node[0]->place() < s.node[1]->place() ? 0 : 1, owner = 1 - stale;
+  const unsigned slot = stale == 0 ? low : high;
+  s.start();
+  ASSERT_TRUE(s.connected({low, high}));
+  s.answer(stale,
+           [&](const command&) { return "-MOVED " + std::to_string(slot) + ' ' + s.node[owner]->place() + "\r\n"; });
+  s.node[owner]->answer = [&](const command& asked) { return asked[0] == "CLUSTER" ? s.map_of({owner}) : "+OK\r\n"; };
+
+  EXPECT_EQ(s.ask({{slot, {"a"}}})[0].text, "OK");
+  ASSERT_TRUE(s.until([&] { return s.node[owner]->times("CLUSTER") > 0; })) << "the stale map was believed";
+  EXPECT_EQ(s.ask({{slot, {"a"}}})[0].text, "OK");
+  EXPECT_EQ(s.node[stale]->times("a"), 1u);
+}
+
 TEST(cluster_store, asks_the_other_node_while_a_slot_moves) {
   scene s(layout::cluster, 2);
   s.as_cluster({0, 1});
@@ -426,6 +444,16 @@ TEST(cluster_news, follow_their_channel_to_another_node) {
   s.answer(before, [&](const command& asked) { return asked.size() == 1 && asked[0] == "PING" ? gone : "+OK\r\n"; });
   ASSERT_TRUE(s.until([&] { return s.node[after]->times("SSUBSCRIBE") >= 1; }));
   EXPECT_TRUE(s.until([&] { return s.changed.size() >= 2; }));
+}
+
+TEST(cluster_news, do_not_ask_a_node_without_end_that_leads_elsewhere) {
+  calling s;
+  const unsigned asked = s.home;
+  s.home = 1 - asked;  // says MOVED; but the map stays as it is
+  const time_point end = now() + 1500ms;
+  ASSERT_TRUE(s.until([&] { return now() > end; }));
+  EXPECT_GE(s.node[asked]->times("SSUBSCRIBE"), 1u);
+  EXPECT_LE(s.node[asked]->times("SSUBSCRIBE"), 3u);
 }
 
 TEST(cluster_news, are_asked_for_again_when_the_map_was_old) {
