@@ -8,7 +8,9 @@ import pytest
 
 from harness.fleet import Fleet
 from harness.gateway import BINARY, Gateway
-from harness.redis import RedisCluster, RedisServer, SentinelSet, TcpProxy
+from harness.proxy import TcpProxy
+from harness.redis import RedisServer
+from harness.redis_shapes import RedisCluster, SentinelSet
 from harness.servers import EVERYTHING, EverythingServer, FakeUpstream
 
 SANITIZED = os.environ.get("SWITCHGEAR_SANITIZED", "") not in ("", "0")
@@ -132,13 +134,22 @@ def sentinels(tmp_path):
 
 
 @pytest.fixture
-def cluster(tmp_path):
-    """A cluster of three primaries."""
-    made = RedisCluster(tmp_path)
-    try:
-        yield made.start()
-    finally:
+def clusters(tmp_path):
+    """clusters(whole=False): a cluster of three primaries."""
+    started: list[RedisCluster] = []
+
+    def start(**options) -> RedisCluster:
+        started.append(RedisCluster(tmp_path, **options))
+        return started[-1].start()
+
+    yield start
+    for made in started:
         made.kill()
+
+
+@pytest.fixture
+def cluster(clusters):
+    return clusters()
 
 
 @pytest.fixture

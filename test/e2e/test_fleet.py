@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from harness.fleet import FleetLoad, assert_all_answered
+from harness.fleet import FleetLoad, assert_all_answered, metric
 from harness.load import percentile
 from harness.waiting import until
 
@@ -142,3 +142,17 @@ def test_one_sick_gateway_opens_for_itself_alone(fleet, fake, redis, proxy):
         until(lambda: sick[0].state("up", "server") == "closed", COOLDOWN + 5, "and comes back")
     assert_all_answered([sample for sample in load.between() if sample.refused or sample.served_by == "primary"])
     assert not [change for change in others.changes("server:up") if change.state == "open"]
+
+
+def test_figures_of_the_board(fleet, fake, redis):
+    gateways = fleet(3, redis().url, fake(), BREAKER)
+    with FleetLoad(gateways, TOOL, 30):
+        until(lambda: metric(gateways[0], "switchgear_board_replicas") == 3, 5, "three replicas are seen")
+        answered = metric(gateways[0], "switchgear_board_flushes_total", result="answered")
+        until(
+            lambda: metric(gateways[0], "switchgear_board_flushes_total", result="answered") > answered + 5,
+            5,
+            "flushes are answered",
+        )
+    assert metric(gateways[0], "switchgear_board_flush_seconds_total") > 0
+    assert metric(gateways[0], "switchgear_board_losses_total") == 0

@@ -11,6 +11,7 @@ script:
         "delay": 0.2               every byte comes so many seconds later, in order
         "stall": true              nothing passes; what waits is passed on when the stall ends
         "drop": true               what arrives is lost; unlike a stall it never comes
+        "drop": 0.3                this share of the pieces that arrive is lost, at random
         "stall_after": 7           so many more bytes pass, then it stalls: frozen in the middle of a reply
     {"refuse": true}               new connections are refused, open ones stay
     {"cut": 0.5}                   once: this share of the open connections ends, at random
@@ -37,7 +38,7 @@ class Direction:
 
     delay: float = 0.0
     stall: bool = False
-    drop: bool = False
+    drop: float = 0.0  # share of the pieces
     stall_after: int | None = None
     passed: int = 0  # bytes
     lost: int = 0
@@ -136,7 +137,7 @@ class Proxy:
         passing = asyncio.create_task(self.passing(direction, waiting, writer))
         try:
             while data := await reader.read(CHUNK):
-                if direction.drop:
+                if random.random() < direction.drop:
                     direction.lost += len(data)
                     continue
                 await waiting.put((asyncio.get_running_loop().time(), data))

@@ -55,6 +55,18 @@ def shared(gateway: Gateway) -> bool:
     return connected and metric(gateway, "switchgear_board_mode", mode="shared") == 1
 
 
+def alone_for(gateway: Gateway) -> float:
+    """Seconds for which this replica went on alone, over all times from being lost to being found."""
+    total, since = 0.0, None
+    changes = [(event["at"], name) for name in ("board_local", "board_shared") for event in events(gateway, name)]
+    for at, name in sorted(changes):
+        if name == "board_local":
+            since = at if since is None else since
+        elif since is not None:
+            total, since = total + at - since, None
+    return total + (time.monotonic() - since if since is not None else 0.0)
+
+
 class Fleet:
     def __init__(self, gateways: list[Gateway]):
         self.gateways = gateways
