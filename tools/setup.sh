@@ -15,9 +15,9 @@ BUILD=(clang-19 lld-19 libclang-rt-19-dev cmake ninja-build ccache pkg-config
   libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libsimdjson-dev libssl-dev libyaml-cpp-dev
   libspdlog-dev libcli11-dev libmimalloc-dev prometheus-cpp-dev libgtest-dev libgmock-dev libbenchmark-dev)
 # llvm-19 brings the symbolizer: a sanitizer report without line numbers helps nobody. prometheus brings promtool.
-# spin checks the model of the shared breaker in docs/model.
+# spin checks the model of the shared breaker in docs/model. faketime gives processes wall clocks that differ.
 TEST=(clang-format-19 clang-tidy-19 llvm-19 python3 python3-venv openssl ca-certificates prometheus
-  redis-server redis-sentinel spin)
+  redis-server redis-sentinel spin faketime)
 BENCH=(nginx-light wrk util-linux python3 redis-server)
 # Packages that only bookworm-backports has. While the list is empty, apt's sources stay as they are.
 BACKPORTS=(libhiredict-dev)

@@ -3,9 +3,11 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 
 import pytest
 
+from harness.clock import WallClock
 from harness.fleet import Fleet
 from harness.gateway import BINARY, Gateway
 from harness.proxy import TcpProxy
@@ -94,12 +96,14 @@ def fake(tmp_path):
 
 @pytest.fixture
 def redis(tmp_path):
-    """redis(option="value", ...): a real Redis server."""
+    """redis(option="value", ...): a real Redis server; `clock` is a wall clock for it."""
     started: list[RedisServer] = []
 
-    def start(**options) -> RedisServer:
-        started.append(RedisServer(tmp_path, f"redis-{len(started)}", **options))
-        return started[-1].start()
+    def start(*, clock: WallClock | None = None, **options) -> RedisServer:
+        made = RedisServer(tmp_path, f"redis-{len(started)}", **options)
+        made.environment = clock.environment if clock else {}
+        started.append(made)
+        return made.start()
 
     yield start
     for server in started:
@@ -108,11 +112,15 @@ def redis(tmp_path):
 
 @pytest.fixture
 def fleet(gateway):
-    """fleet(count, state, upstream, breaker, ...): gateways with one configuration and one board, all sharing it."""
+    """fleet(count, state, upstream, breaker, ...): gateways with one configuration and one board, all sharing it.
+    `clocks`: a wall clock for each."""
 
-    def start(count: int, state: str, upstream, breaker: dict, *, wait: bool = True, **more) -> Fleet:
+    def start(
+        count: int, state: str, upstream, breaker: dict, *, wait: bool = True, clocks: Sequence[WallClock] = (), **more
+    ) -> Fleet:
         configuration = {"state": state, "upstreams": {"up": {"url": upstream.url}}, "breaker": breaker, **more}
-        made = Fleet([gateway(configuration, wait=False) for _ in range(count)])
+        environments = [clock.environment for clock in clocks] or [None] * count
+        made = Fleet([gateway(configuration, wait=False, environment=each) for each in environments])
         for each in made:
             each.wait_ready()
         if wait:

@@ -229,33 +229,3 @@ def test_every_failing_probe_opens_again_whoever_sends_it(fleet, fake, redis):
     with McpClient(gateways[0].port) as client:
         until(lambda: client.call(TOOL).marker == {}, COOLDOWN + 2, "a good probe")
     gateways.wait(TOOL, "closed", 1)
-
-
-# ---- RC-061: events of one tick, keys that outlive their window
-
-
-def test_every_event_of_a_tick_is_counted(fleet, fake, redis, figure):
-    never = {**BREAKER, "window": "60s", "minimum_calls": 10000, "outage_threshold": 0}
-    upstream = fake({"calls": {"echo": {"do": "rpc_error", "code": -32603}}})
-    server = redis()
-    gateways = fleet(3, server.url, upstream, never, wait=False)
-    each, threads = 25, 4
-
-    def calls(gateway) -> None:
-        with McpClient(gateway.port) as client:
-            for _ in range(each):
-                client.call(TOOL)
-
-    together([lambda gateway=gateway: calls(gateway) for gateway in gateways.gateways * threads])
-    total = 3 * each * threads
-    for gateway in gateways:
-        until(lambda gateway=gateway: gateway.circuit(TOOL)["failures"] == total, 3, f"{gateway.name} shows {total}")
-
-    for key in server.keys():
-        left = server.ask("PTTL", key)
-        assert left > 0, f"{key} has no time to live"
-        assert left >= 60_000, f"{key} may go {left} ms from now, within the window"
-    memory = {key: server.ask("MEMORY", "USAGE", key, "SAMPLES", 0) for key in server.keys() if key.endswith(TOOL)}
-    figure("keys of a tool", count=len(memory), bytes=sum(memory.values()))
-    assert len(memory) <= 4
-    assert sum(memory.values()) <= 16 * 1024

@@ -20,6 +20,7 @@ class RedisServer:
         self.name = name
         self.port = port or free_port()
         self.options = {"save": '""', "appendonly": "no", "bind": "127.0.0.1", **options}
+        self.environment: dict[str, str] = {}
         self.process: Process | None = None
         self.password: str | None = None
         self._connection: Resp | None = None
@@ -39,7 +40,7 @@ class RedisServer:
     def start(self) -> "RedisServer":
         path = self.folder / f"{self.name}.conf"
         path.write_text(self.configuration())
-        self.process = Process([*self.program, path], self.folder, self.name)
+        self.process = Process([*self.program, path], self.folder, self.name, self.environment)
         until(self.answers, 15, f"{self.name} answers")
         return self
 
