@@ -21,14 +21,6 @@ SECRET = "correct-horse-battery"
 OTHER_SECRET = "staple-of-another-day"
 
 
-def trips_everywhere(gateways: Fleet, upstream) -> None:
-    """One and the same change for all: they share the breaker."""
-    upstream.call("echo", "rpc_error", code=-32603)
-    gateways.call_each(TOOL, 9)
-    gateways.wait(TOOL, "open", 3)
-    assert len({gateway.circuit(TOOL)["generation"] for gateway in gateways}) == 1
-
-
 def never_alone(gateways: Fleet) -> None:
     assert gateways.log_counts("board_local") == [0] * len(gateways)
 
@@ -93,7 +85,7 @@ def test_a_password_is_exchanged_without_a_restart(fleet, fake, redis, tmp_path)
         time.sleep(0.5)
         password.end_connections()
         time.sleep(0.5)
-        trips_everywhere(gateways, upstream)
+        gateways.trip(TOOL, upstream)
     assert_all_answered(load.between())
     never_alone(gateways)
     assert_untold(gateways, SECRET, OTHER_SECRET)
@@ -112,7 +104,7 @@ def test_tokens_of_a_short_life_are_read_anew(fleet, fake, redis, tmp_path):
         password.end_connections()
         time.sleep(0.1)
     gateways.wait_shared(2)
-    trips_everywhere(gateways, upstream)
+    gateways.trip(TOOL, upstream)
     never_alone(gateways)
     assert_untold(gateways, SECRET, *(f"token-{number}-of-many" for number in range(5)))
 
@@ -132,7 +124,7 @@ def test_a_redis_that_asks_for_a_password_after_a_restart_gets_it(fleet, fake, r
         time.sleep(1)
         path.write_text(SECRET)
         gateways.wait_shared(5)
-        trips_everywhere(gateways, upstream)
+        gateways.trip(TOOL, upstream)
     assert_all_answered(load.between())
     assert_untold(gateways, SECRET)
 
@@ -170,7 +162,7 @@ def test_a_redis_that_hangs_up_on_the_idle_is_called_again(fleet, fake, redis):
         server.ask("CLIENT", "KILL", "TYPE", "pubsub")
     gateways.wait_shared(2)
     never_alone(gateways)
-    trips_everywhere(gateways, upstream)
+    gateways.trip(TOOL, upstream)
 
 
 def test_half_of_the_connections_die_again_and_again(fleet, fake, redis, proxy, figure):
@@ -184,7 +176,7 @@ def test_half_of_the_connections_die_again_and_again(fleet, fake, redis, proxy, 
             between.do(cut=0.5, how="close" if number % 2 else "reset")
             time.sleep(0.3)
         gateways.wait_shared(2)
-        trips_everywhere(gateways, upstream)
+        gateways.trip(TOOL, upstream)
     assert_all_answered(load.between())
     opened = between.state()["accepted"] - opened
     figure("half of 6 connections die, 12 times", connections_made=opened)
@@ -257,7 +249,7 @@ def test_certificates_are_replaced_without_a_restart(fleet, fake, secure, tmp_pa
         secure.end_connections()
         time.sleep(0.7)
         gateways.wait_shared(2)
-        trips_everywhere(gateways, upstream)
+        gateways.trip(TOOL, upstream)
     assert_all_answered(load.between())
     never_alone(gateways)
 
@@ -272,7 +264,7 @@ def test_a_tls_connection_ends_without_a_goodbye(fleet, fake, secure, proxy):
             between.do(cut=1, how=how)
             time.sleep(0.7)
         gateways.wait_shared(2)
-        trips_everywhere(gateways, upstream)
+        gateways.trip(TOOL, upstream)
     assert_all_answered(load.between())
     never_alone(gateways)
 

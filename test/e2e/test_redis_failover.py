@@ -19,12 +19,6 @@ COUNTING = {**BREAKER, "window": "60s", "minimum_calls": 10000, "outage_threshol
 GRACE = 2.0  # how much longer than Redis itself the gateways may be away
 
 
-def trips_everywhere(gateways: Fleet, upstream) -> None:
-    upstream.call("echo", "rpc_error", code=-32603)
-    gateways.call_each(TOOL, 9)
-    gateways.wait(TOOL, "open", 3)
-
-
 def state_key(servers: list[RedisServer], tool: str = TOOL) -> str:
     return next(key for server in servers for key in server.keys("*:s:*") if key.endswith(f":{tool}"))
 
@@ -35,8 +29,7 @@ def state_key(servers: list[RedisServer], tool: str = TOOL) -> str:
 def test_a_failover_keeps_an_open_breaker_open(fleet, fake, sentinels, figure):
     upstream = fake()
     gateways = fleet(2, sentinels.url, upstream, BREAKER)
-    trips_everywhere(gateways, upstream)
-    generation = gateways[0].circuit(TOOL)["generation"]
+    generation = gateways.trip(TOOL, upstream)
     arrived = len(upstream.arrived("tools/call"))
     before, after = sentinels.leader(), sentinels.follower()
 
@@ -104,8 +97,7 @@ def test_a_redis_that_loads_for_long_gets_its_state_back(fleet, fake, redis, fig
     gateways = fleet(2, server.url, upstream, BREAKER)
     server.ask("DEBUG", "POPULATE", keys)
     server.ask("SAVE")
-    trips_everywhere(gateways, upstream)
-    generation = gateways[0].circuit(TOOL)["generation"]
+    generation = gateways.trip(TOOL, upstream)
     arrived = len(upstream.arrived("tools/call"))
 
     with FleetLoad(gateways, TOOL, RATE) as load:

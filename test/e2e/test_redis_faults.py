@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from harness.fleet import Fleet, FleetLoad, alone_for, assert_all_answered, metric, shared
+from harness.fleet import FleetLoad, alone_for, assert_all_answered, metric, shared
 from harness.load import percentile
 from harness.redis import RedisError
-from harness.waiting import holds, until
+from harness.waiting import holds
 
 pytestmark = [pytest.mark.timing, pytest.mark.slow]
 

@@ -32,14 +32,6 @@ MOST_BYTES = 16 * 1024  # of a tool
 REDIS_BUDGET = 0.05
 
 
-def trip(gateways: Fleet, upstream) -> int:
-    """The generation of the open breaker."""
-    upstream.call("echo", "rpc_error", code=-32603)
-    gateways.call_each(TOOL, 9)
-    gateways.wait(TOOL, "open", 3)
-    return gateways[0].circuit(TOOL)["generation"]
-
-
 def keys_of(server, tool: str = TOOL) -> list[str]:
     return [key for key in server.keys() if key.endswith(f":{tool}")]
 
@@ -60,7 +52,7 @@ def test_a_full_redis_costs_nothing(fleet, fake, redis):
     upstream = fake()
     server = redis(maxmemory_policy="noeviction")
     gateways = fleet(2, server.url, upstream, BREAKER)
-    trip(gateways, upstream)
+    gateways.trip(TOOL, upstream)
     arrived = len(upstream.arrived("tools/call"))
     opened_at = time.monotonic()
     server.ask("CONFIG", "SET", "maxmemory", "1mb")
@@ -110,7 +102,7 @@ def test_an_evicted_breaker_stays_open(fleet, fake, redis, figure):
     # Of one sample the oldest is any: so that breakers are evicted, which everybody's traffic keeps young.
     server = redis(maxmemory_policy="allkeys-lru", maxmemory_samples=1)
     gateways = fleet(2, server.url, upstream, LONG)
-    generation = trip(gateways, upstream)
+    generation = gateways.trip(TOOL, upstream)
     arrived = len(upstream.arrived("tools/call"))
     with FleetLoad(gateways, TOOL, RATE) as load, pressure(server) as gone:
         stays_open(gateways, 3)
@@ -149,7 +141,7 @@ def test_an_open_breaker_is_not_forgotten(fleet, fake, redis, loss):
     upstream = fake()
     server = redis()
     gateways = fleet(2, server.url, upstream, LONG)
-    generation = trip(gateways, upstream)
+    generation = gateways.trip(TOOL, upstream)
     arrived = len(upstream.arrived("tools/call"))
 
     loss(server)
@@ -167,7 +159,7 @@ def test_keys_are_deleted_between_exchanges(fleet, fake, redis):
     upstream = fake()
     server = redis()
     gateways = fleet(2, server.url, upstream, BREAKER)
-    trip(gateways, upstream)
+    gateways.trip(TOOL, upstream)
     opened_at = time.monotonic()
     upstream.call("echo", "answer")
     kinds = "wips"
@@ -193,7 +185,7 @@ def test_a_pause_of_a_second_is_no_call_s(fleet, fake, redis, figure):
     gateways = fleet(2, server.url, upstream, LONG)
     with FleetLoad(gateways, TOOL, RATE) as load:
         time.sleep(1)
-        trip(gateways, upstream)
+        gateways.trip(TOOL, upstream)
         arrived = len(upstream.arrived("tools/call"))
         began = time.monotonic()
         server.ask("DEBUG", "SLEEP", "1")
@@ -218,7 +210,7 @@ def test_a_key_of_another_type_is_named_and_left_alone(fleet, fake, redis):
     upstream = fake()
     server = redis()
     gateways = fleet(2, server.url, upstream, BREAKER)
-    trip(gateways, upstream)
+    gateways.trip(TOOL, upstream)
     opened_at = time.monotonic()
     arrived = len(upstream.arrived("tools/call"))
     key = state_key(server)
@@ -307,7 +299,7 @@ def test_keys_are_few_and_mortal_and_do_not_grow_with_calls(fleet, fake, redis, 
         with FleetLoad(gateways, TOOL, rate) as load:
             time.sleep(2.5)
         weigh()
-    trip(gateways, upstream)
+    gateways.trip(TOOL, upstream)
     upstream.call("echo", "answer", delay=0.5)
     with FleetLoad(gateways, TOOL, RATE):
         gateways.wait(TOOL, "half_open", 4)

@@ -114,6 +114,15 @@ class Fleet:
 
         together([lambda gateway=gateway: calls(gateway) for gateway in self.gateways])
 
+    def trip(self, tool: str, upstream) -> int:
+        """The tool fails from now on, and its breaker is open on every gateway. The generation, which is the same for
+        all: they share it."""
+        upstream.call(tool.split("__")[1], "rpc_error", code=-32603)
+        self.call_each(tool, 9 // len(self) + 2)
+        self.wait(tool, "open", 3)
+        (generation,) = {gateway.circuit(tool)["generation"] for gateway in self}
+        return generation
+
     def log_counts(self, event: str) -> list[int]:
         return [len(events(gateway, event)) for gateway in self.gateways]
 
