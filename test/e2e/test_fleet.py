@@ -114,7 +114,9 @@ def test_an_outage_is_found_by_the_sum_of_all(fleet, fake, redis, figure):
         time.sleep(2)
         upstream.call("echo", "rpc_error", code=-32603)
         gateways.wait(TOOL, "open", 5)
-    failed = [sample for sample in load.between() if sample.message and "error" in sample.message and not sample.refused]
+    failed = [
+        sample for sample in load.between() if sample.message and "error" in sample.message and not sample.refused
+    ]
     opened = first_knowledge(gateways.changes(TOOL), "open", 0)
     took = max(opened.values()) - failed[0].answered_at
     figure("10 calls/s over 8 gateways", open_everywhere=f"{took:.2f} s after the first failed call")

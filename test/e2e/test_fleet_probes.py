@@ -106,7 +106,11 @@ def test_a_cancelled_probe_gives_its_place_back(fleet, fake, redis, figure):
     gateways.trip(TOOL, upstream)
     upstream.call("echo", "stall")
 
-    with McpClient(gateways[0].port) as first, McpClient(gateways[0].port) as same, McpClient(gateways[1].port) as second:
+    with (
+        McpClient(gateways[0].port) as first,
+        McpClient(gateways[0].port) as same,
+        McpClient(gateways[1].port) as second,
+    ):
         same.session, same.version = first.session, first.version
         prober = threading.Thread(target=lambda: until(lambda: reaches(first, upstream), 20, "a probe is sent"))
         prober.start()

@@ -1,5 +1,5 @@
-"""How a gateway is let in to Redis: passwords that change, certificates that are replaced, connections that are ended. It
-comes in again by itself, no call notices, and no secret is ever told."""
+"""How a gateway is let in to Redis: passwords that change, certificates that are replaced, connections that are ended.
+It comes in again by itself, no call notices, and no secret is ever told."""
 
 import time
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""A Redis that is frozen, silent, slow or cut off. No call notices; each replica goes on with what it knows, says so once,
-and shares again when Redis is back."""
+"""A Redis that is frozen, silent, slow or cut off. No call notices; each replica goes on with what it knows, says so
+once, and shares again when Redis is back."""
 
 import threading
 import time
@@ -89,7 +89,8 @@ def test_no_call_waits_for_redis(fleet, fake, redis, proxy, figure, fault):
         seconds_back = time.monotonic() - healed_at
     assert_all_answered(load.between())
     healthy = times(load.between(broken_at - 1.5, broken_at))
-    first, later = times(load.between(broken_at, broken_at + went_local)), times(load.between(broken_at + went_local, dead_at))
+    first = times(load.between(broken_at, broken_at + went_local))
+    later = times(load.between(broken_at + went_local, dead_at))
     figure(
         f"Redis {fault}",
         alone_after=f"{went_local:.2f} s",

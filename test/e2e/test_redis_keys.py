@@ -1,5 +1,5 @@
-"""What may happen to a breaker's keys in Redis: no room for them, evicted, deleted, replaced by somebody else's. An open
-breaker stays open, no call fails, and what is not ours is left alone."""
+"""What may happen to a breaker's keys in Redis: no room for them, evicted, deleted, replaced by somebody else's. An
+open breaker stays open, no call fails, and what is not ours is left alone."""
 
 import threading
 import time

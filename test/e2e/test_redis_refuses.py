@@ -1,5 +1,5 @@
-"""A Redis that refuses for long, in each way there is. It is tried seldom, it is spoken of twice, and being without it is
-no more work than having it."""
+"""A Redis that refuses for long, in each way there is. It is tried seldom, it is spoken of twice, and being without it
+is no more work than having it."""
 
 import statistics
 import time

@@ -20,8 +20,8 @@ class WallClock:
     @property
     def environment(self) -> dict[str, str]:
         return {
-            # A program with an allocator of its own would call the clock for its first memory, and the clock would need
-            # memory to find out what it is: with libc's allocator there is no such circle.
+            # An allocator of the program's own asks the clock before it gives its first memory, and this clock needs
+            # memory before it can tell: with libc's allocator there is no such circle.
             "LD_PRELOAD": f"{INSTALLED[0]} libc.so.6",
             "FAKETIME_TIMESTAMP_FILE": str(self.path),
             "FAKETIME_NO_CACHE": "1",

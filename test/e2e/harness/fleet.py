@@ -44,7 +44,9 @@ def metric(gateway: Gateway, name: str, **labels) -> float:
     """The sum over all series with these labels; 0 when there is none."""
     total = 0.0
     for line in gateway.metrics().splitlines():
-        if line.startswith((f"{name}{{", f"{name} ")) and all(f'{key}="{text}"' in line for key, text in labels.items()):
+        if line.startswith((f"{name}{{", f"{name} ")) and all(
+            f'{key}="{text}"' in line for key, text in labels.items()
+        ):
             total += float(line.rsplit(" ", 1)[1])
     return total
 

@@ -72,7 +72,7 @@ class Process:
         return len(os.listdir(f"/proc/{self.pid}/task"))
 
     def cpu_seconds(self) -> float:
-        """What all its threads have worked, to the nanosecond: the clock ticks of `stat` are as long as a test's round."""
+        """What all its threads have worked. Finer than the ticks of `stat`, which are 10 ms."""
         tasks = Path(f"/proc/{self.pid}/task").iterdir()
         return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
