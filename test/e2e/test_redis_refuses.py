@@ -14,7 +14,6 @@ pytestmark = [pytest.mark.timing, pytest.mark.slow]
 TOOL = "up__echo"
 REPLICAS = 4
 RATE = 300  # calls a second, over all
-SCOPES = 2  # the tool's breaker and the server's: a command each in every exchange
 BREAKER = {"window": "10s", "cooldown": "1s", "jitter": "0%", "p99": "0s", "ramp": "0s"}
 LAST_RETRY = 1.0  # seconds: a replica that is alone for long tries again after 1 to 2
 ROUND = 1.5
@@ -110,7 +109,8 @@ def test_a_refusing_redis_is_tried_seldom(fleet, fake, redis, proxy, figure, way
         CPU_of_a_call=f"{alone_cpu:.0f} us alone, {shared_cpu:.0f} us shared",
         alone_again=f"{max(gateways.log_counts('board_local'))} times",
     )
-    # A try of a connection opens two at most: for questions and for news. A try of an exchange is a command a scope.
+    # A try of a connection opens two at most: for questions and for news. A try of an exchange is two commands: for the
+    # tool's breaker and the server's.
     assert a_replica <= 2 / LAST_RETRY
     assert alone_cpu <= 1.2 * shared_cpu
     assert gateways.log_counts("board_local") == [2] * REPLICAS
@@ -118,7 +118,7 @@ def test_a_refusing_redis_is_tried_seldom(fleet, fake, redis, proxy, figure, way
 
 
 def test_keys_of_another_type_are_asked_for_no_oftener(fleet, fake, redis, figure):
-    """Redis works, its keys do not: each breaker is decided alone, at no more than the pace of every day."""
+    """Redis works, its keys do not: each breaker is decided alone, and looked for at growing intervals."""
     upstream = fake()
     server = redis()
     gateways = fleet(REPLICAS, server.url, upstream, BREAKER)
@@ -134,7 +134,7 @@ def test_keys_of_another_type_are_asked_for_no_oftener(fleet, fake, redis, figur
             server.ask("DEL", key)
             server.ask("SET", key, "mine")
             server.ask("EXEC")
-        until(lambda: min(gateways.log_counts("board_local")) >= len(states), 2, "each breaker is named")
+        until(lambda: min(gateways.log_counts("board_local")) > 0, 2, "every log says it")
         before = server.asked("fcall")
         time.sleep(ROUND)
         wrong = (server.asked("fcall") - before) / ROUND
@@ -144,16 +144,18 @@ def test_keys_of_another_type_are_asked_for_no_oftener(fleet, fake, redis, figur
 
         for key in states:
             server.ask("DEL", key)
-        until(lambda: set(server.keys("*:s:*")) == set(states), 2, "the breakers are in Redis again")
+        until(lambda: set(server.keys("*:s:*")) == set(states), 3, "the breakers are in Redis again")
         gateways.wait(TOOL, "open", 3)
         until(lambda: len({gateway.circuit(TOOL)["generation"] for gateway in gateways}) == 1, 3, "and shared")
     assert_all_answered(load.between())
     figure("WRONGTYPE at every key", commands=f"{wrong:.0f}/s, healthy {healthy:.0f}/s")
-    assert wrong <= 1.2 * healthy
+    assert wrong <= healthy / 2
     for gateway in gateways:
         told = [event["reason"] for event in events(gateway, "board_local")]
-        assert len(told) == SCOPES and all("WRONGTYPE" in reason for reason in told), "each breaker is named once"
-        assert len(events(gateway, "board_shared")) == 1 + SCOPES, "and once when it is well again"
+        assert len(told) == 1 and "WRONGTYPE" in told[0], (
+            "a line when it begins; the rest is summed up ten seconds later"
+        )
+        assert len(events(gateway, "board_shared")) == 2, "and one when it is over"
 
 
 def test_a_hiccup_is_no_minute_alone(fleet, fake, redis, proxy, figure):
