@@ -142,22 +142,13 @@ def sentinels(tmp_path):
 
 
 @pytest.fixture
-def clusters(tmp_path):
-    """clusters(whole=False): a cluster of three primaries."""
-    started: list[RedisCluster] = []
-
-    def start(**options) -> RedisCluster:
-        started.append(RedisCluster(tmp_path, **options))
-        return started[-1].start()
-
-    yield start
-    for made in started:
+def cluster(tmp_path):
+    """A cluster of three primaries."""
+    made = RedisCluster(tmp_path)
+    try:
+        yield made.start()
+    finally:
         made.kill()
-
-
-@pytest.fixture
-def cluster(clusters):
-    return clusters()
 
 
 @pytest.fixture

@@ -156,5 +156,9 @@ def test_figures_of_the_board(fleet, fake, redis):
             5,
             "flushes are answered",
         )
-    assert metric(gateways[0], "switchgear_board_flush_seconds_total") > 0
+    assert metric(gateways[0], "switchgear_board_flush_seconds_sum") > 0
+    flushes = metric(gateways[0], "switchgear_board_flush_seconds_count")
+    assert flushes > answered + 5
+    assert metric(gateways[0], "switchgear_board_flush_seconds_bucket", le="+Inf") >= flushes
+    assert metric(gateways[0], "switchgear_board_flush_seconds_bucket", le="0.05") > 0, "the timeout is 50 ms"
     assert metric(gateways[0], "switchgear_board_losses_total") == 0

@@ -33,9 +33,9 @@ BREAKER = {
 
 
 def times(samples) -> tuple[float, float]:
-    """Median and p99 of calls."""
+    """Median and p99 of calls; of less than 200 the 95th, since one scheduler's hiccup is the 99th of a hundred."""
     took = [sample.took for sample in samples]
-    return percentile(took, 0.5), percentile(took, 0.99)
+    return percentile(took, 0.5), percentile(took, 0.99 if len(took) >= 200 else 0.95)
 
 
 def in_ms(figures: tuple[float, float]) -> str:
