@@ -49,11 +49,13 @@ bench: build setup-bench ## the figures of docs/benchmarks.md, on this machine
 	@$(call BUILD,release,--target bench_load bench_breaker)
 	@$(PYTHON) bench/run.py </dev/null
 	@$(PYTHON) bench/redis.py </dev/null
+	@$(PYTHON) bench/frozen_redis.py </dev/null
 
 bench-quick: build setup-bench ## the same in about a minute, too short to quote
 	@$(call BUILD,release,--target bench_load bench_breaker)
 	@$(PYTHON) bench/run.py --quick </dev/null
 	@$(PYTHON) bench/redis.py --quick </dev/null
+	@$(PYTHON) bench/frozen_redis.py --quick </dev/null
 
 format: setup-test ## clang-format in place
 	@$(FORMAT) -i $(CPP_SOURCES)

@@ -58,6 +58,7 @@ admin: 127.0.0.1:{admin}
 names: plain
 threads: 1
 log: error
+state: {state}
 upstreams:
   bench: {{url: "http://127.0.0.1:{server}/mcp"}}
 """
@@ -136,14 +137,22 @@ class Bench:
         wait_until(lambda: children.read_text().split(), "the worker of nginx")
         return port, int(children.read_text().split()[0])
 
-    def gateway(self, name):
-        """(port, process id)"""
+    def redis(self):
+        """(port, process id); beside the load, so that it takes nothing from a gateway when it works."""
+        port = free_port()
+        process = self._start(LOAD_CORE, "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "",
+                              "--dir", self.folder)
+        wait_until(lambda: accepts(port), "redis-server")
+        return port, process.pid
+
+    def gateway(self, name, state="memory"):
+        """(port, process id, admin port)"""
         port, admin = free_port(), free_port()
         config = self.folder / f"{name}.yaml"
-        config.write_text(GATEWAY.format(port=port, admin=admin, server=self.server))
+        config.write_text(GATEWAY.format(port=port, admin=admin, server=self.server, state=state))
         process = self._start(PROXY_CORE, BUILD / "switchgear", "serve", config)
         wait_until(lambda: answers_ok(f"http://127.0.0.1:{admin}/readyz"), "the gateway")
-        return port, process.pid
+        return port, process.pid, admin
 
     def load(self, kind, port, **options):
         """One run of the load generator; its figures."""
