@@ -56,15 +56,16 @@ def test_old_results_decide_nothing(fleet, fake, redis, layout):
     until(lambda: len(upstream.arrived("tools/call")) == 5, 3, "five calls are under way")
     began = time.monotonic()
     gateways.trip(TOOL, upstream)
+    arrived = len(upstream.arrived("tools/call"))
 
     upstream.call("echo", "answer", delay=6)
     with McpClient(probe_from.port) as client:
         probe = threading.Thread(target=lambda: until(lambda: reaches(client, upstream), 20, "a probe is sent"))
         probe.start()
-        until(lambda: set(gateways.states(TOOL)) == {"half_open"}, COOLDOWN + 2, "half open everywhere")
+        until(lambda: len(upstream.arrived("tools/call")) == arrived + 1, COOLDOWN + 2, "the probe is under way")
+        until(lambda: set(gateways.states(TOOL)) == {"half_open"}, 1, "half open everywhere")
         assert time.monotonic() - began < 3.8, "too slow to tell: the old calls are over"
         stale = sum(metric(gateway, "switchgear_stale_results_total") for gateway in gateways)
-        arrived = len(upstream.arrived("tools/call"))
         for thread in old:
             thread.join()
         # Nobody's old call frees the place that the probe has.
@@ -74,7 +75,7 @@ def test_old_results_decide_nothing(fleet, fake, redis, layout):
                 1.0,
                 "half open, and refusing",
             )
-        assert len(upstream.arrived("tools/call")) == arrived
+        assert len(upstream.arrived("tools/call")) == arrived + 1
         until(
             lambda: sum(metric(gateway, "switchgear_stale_results_total") for gateway in gateways) > stale,
             2,
