@@ -15,7 +15,7 @@ TOOL = "up__echo"
 REPLICAS = 4
 RATE = 300  # calls a second, over all
 BREAKER = {"window": "10s", "cooldown": "1s", "jitter": "0%", "p99": "0s", "ramp": "0s"}
-LAST_RETRY = 1.0  # seconds: a replica that is alone for long tries again after 1 to 2
+LAST_RETRY = 0.5  # seconds: a replica that is alone for long tries again after 0.5 to 1
 ROUND = 1.5
 
 
