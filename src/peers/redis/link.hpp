@@ -25,7 +25,7 @@ std::string place_of(const port::redis_settings::host& where);
 /// comes after it could not be told apart any more. So does an answer that nobody asked for, unless hear() was called.
 class link {
  public:
-  static constexpr duration open_limit = std::chrono::seconds(2);
+  static constexpr duration open_limit = std::chrono::seconds(1);
 
   explicit link(boost::asio::io_context& io);
   ~link();
