@@ -52,7 +52,7 @@ breaker::scope gateway::scope_of(std::size_t question) const {
 }
 
 void gateway::end(const std::vector<peers::redis::receipt>& said, time_point now) {
-  replicas_known_ = std::max(1u, books_.figures().replicas);
+  const unsigned before = replicas();
   books_.hear(entries_, said, "no answer", now);
   books_.take_lines();
   for (const port::board_entry& entry : entries_) {
@@ -60,6 +60,9 @@ void gateway::end(const std::vector<peers::redis::receipt>& said, time_point now
     to.gate.apply(entry.answer, asked_at_);
     to.view = entry.answer.view;
     to.heard = asked_at_;
+    const bool alone = books_.alone(to.gate.name());
+    if (alone && !to.alone) to.replicas = before;
+    to.alone = alone;
   }
   talking_ = false;
 }

@@ -5,6 +5,7 @@
 #include "peers/redis/books.hpp"
 #include "sim/fleet/event.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -35,6 +36,8 @@ struct member {
   breaker::view view;        // as the gate knows it
   time_point heard{};        // when
   breaker::counts expected;  // of outcomes since the last report, of the present generation
+  bool alone = false;        // this gateway decides it for itself
+  unsigned replicas = 1;     // alone: how many there were when it began, at the least
 };
 
 class gateway {
@@ -59,11 +62,10 @@ class gateway {
 
   bool talking() const { return talking_; }
   const std::vector<port::board_entry>& entries() const { return entries_; }
-  bool alone(breaker::scope which) const { return books_.alone(members_[index_of(which)]->gate.name()); }
-  std::uint32_t replicas_known() const { return replicas_known_; }
 
  private:
   bool hear(member& from, time_point now, port::board_entry& into);
+  unsigned replicas() const { return std::max(1u, books_.figures().replicas); }
 
   unsigned life_;
   std::string instance_;
@@ -73,7 +75,6 @@ class gateway {
   std::vector<peers::redis::command> questions_;
   time_point asked_at_{};
   bool talking_ = false;
-  std::uint32_t replicas_known_ = 1;
 };
 
 }  // namespace switchgear::sim::fleet

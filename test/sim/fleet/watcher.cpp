@@ -51,15 +51,14 @@ void watcher::reported(member& from, const breaker::report& said) {
   from.expected = {};
 }
 
-void watcher::told(const member& to, std::uint64_t generation_before, const breaker::reply& said, const gateway& whose,
-                   time_point truly) {
+void watcher::told(const member& to, std::uint64_t generation_before, const breaker::reply& said, time_point truly) {
   const std::size_t i = index_of(to.gate.scope());
   if (to.gate.generation() < generation_before) fail(4, "a gateway's generation went back");
   if (said.view.generation < generation_before) fail(4, "a gateway was told of a generation that is over");
-  if (whose.alone(to.gate.scope())) {
+  if (to.alone) {
     if (!said.leases.empty()) excused_[i].insert(said.view.generation);
     const std::uint32_t cap = settings_[i].probes_in_flight;
-    if (said.figures.probes_in_flight > std::max(1u, cap / whose.replicas_known())) {
+    if (said.figures.probes_in_flight > std::max(1u, cap / to.replicas)) {
       fail(16, std::to_string(said.figures.probes_in_flight) + " probes of a gateway alone");
     }
     return;

@@ -82,8 +82,7 @@ class watcher {
   void probe_began(breaker::scope which, std::uint64_t generation);
   void probe_ended(breaker::scope which, std::uint64_t generation);
   void reported(member& from, const breaker::report& said);
-  void told(const member& to, std::uint64_t generation_before, const breaker::reply& said, const gateway& whose,
-            time_point truly);
+  void told(const member& to, std::uint64_t generation_before, const breaker::reply& said, time_point truly);
 
   // What happens in Redis. `reading`: its clock; `truly`: one that nobody sets.
   void carried_out(breaker::scope which, const peers::redis::command& words, const peers::redis::receipt& said,

@@ -175,9 +175,11 @@ void world::forget_call(const running& it) {
 
 void world::play(const flush& it) {
   gateway& by = at(it.gateway);
-  for (const scope which : both) {
-    if (!by.talking())
-      by.at(which).changed |= it.there.has_value() && by.at(which).view.generation != watcher_.of(which).generation;
+  // Redis publishes what changed. When the request will be lost, take it that the news was, too.
+  if (it.there && !by.talking()) {
+    for (const scope which : both) {
+      by.at(which).changed |= by.at(which).view.generation != watcher_.of(which).generation;
+    }
   }
   if (!by.begin(clock_of(it.gateway))) return;
   for (const port::board_entry& entry : by.entries()) watcher_.reported(by.at(entry.scope), entry.said);
@@ -217,10 +219,10 @@ void world::conclude(parcel& what) {
   if (by.life() != what.life) return;
   const std::uint64_t before[2] = {by.at(scope::tool).gate.generation(), by.at(scope::server).gate.generation()};
   by.end(what.answers, clock_of(what.gateway));
-  count_.alone += by.alone(scope::tool);
+  count_.alone += by.at(scope::tool).alone;
   for (const port::board_entry& entry : by.entries()) {
     member& its = by.at(entry.scope);
-    watcher_.told(its, before[index_of(entry.scope)], entry.answer, by, truly());
+    watcher_.told(its, before[index_of(entry.scope)], entry.answer, truly());
     // What was admitted under another generation is not reported any more.
     if (its.gate.generation() != before[index_of(entry.scope)]) its.expected = {};
   }
