@@ -57,7 +57,7 @@ class redis_server {
       execvp(argv[0], argv.data());
       _exit(127);
     }
-    for (int i = 0; i < 500 && !std::filesystem::exists(socket()); ++i) {
+    for (int i = 0; i < 500 && !listens(); ++i) {
       if (waitpid(child_, nullptr, WNOHANG) != 0) {
         child_ = 0;
         throw std::runtime_error("redis-server did not start; is the package redis-server installed?");
@@ -81,6 +81,17 @@ class redis_server {
   pid_t pid() const { return child_; }
 
  private:
+  // The socket is there a moment before anybody answers on it.
+  bool listens() const {
+    const int tried = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    sockaddr_un where{};
+    where.sun_family = AF_UNIX;
+    socket().copy(where.sun_path, sizeof where.sun_path - 1);
+    const bool answers = connect(tried, reinterpret_cast<const sockaddr*>(&where), sizeof where) == 0;
+    close(tried);
+    return answers;
+  }
+
   std::string folder_;
   std::uint16_t port_;
   pid_t child_ = 0;
