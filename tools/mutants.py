@@ -126,6 +126,8 @@ def try_out(one: mutant) -> verdict:
             environment["SWITCHGEAR_LIBRARY"] = str(library)
     except LookupError as missing:
         return verdict(False, f"{missing}: has the safeguard moved?")
+    except subprocess.SubprocessError as failed:
+        return verdict(False, f"it cannot be built: {failed}"[:200])
     log = folder / "log"
     with log.open("w") as sink:
         done = subprocess.run([run, f"--gtest_filter={tests}"], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
