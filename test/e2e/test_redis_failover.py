@@ -56,6 +56,38 @@ def test_a_failover_keeps_an_open_breaker_open(fleet, fake, sentinels, figure):
     assert int(after.ask("HGET", state_key([after]), "gen")) >= generation
 
 
+def test_a_primary_that_is_replaced_is_left(fleet, fake, sentinels, figure):
+    """A failover that is asked for: the old primary lives, and takes writes, until its sentinel demotes it seconds later."""
+    upstream = fake()
+    gateways = fleet(2, sentinels.url, upstream, BREAKER)
+    generation = gateways.trip(TOOL, upstream)
+    arrived = len(upstream.arrived("tools/call"))
+    before, after = sentinels.leader(), sentinels.follower()
+
+    with FleetLoad(gateways, TOOL, RATE) as load:
+        began = time.monotonic()
+        sentinels.sentinel.fail_over()
+        until(lambda: sentinels.leader() is after and after.info("role") == "master", 15, "the replica is promoted")
+        promoted_after = time.monotonic() - began
+        until(lambda: before.info("role") == "slave", 25, "the old primary follows")
+        demoted_after = time.monotonic() - began
+        until(lambda: after.asked("fcall") > 0, GRACE, "the new primary is asked")
+        asked_after = time.monotonic() - began
+        gateways.wait_shared(GRACE)
+    assert_all_answered(load.between())
+    figure(
+        "failover asked for",
+        promoted_after=f"{promoted_after:.2f} s",
+        demoted_after=f"{demoted_after:.2f} s",
+        asked_after=f"{asked_after:.2f} s",
+        alone=", ".join(f"{alone_for(gateway):.2f} s" for gateway in gateways),
+    )
+    assert max(alone_for(gateway) for gateway in gateways) <= GRACE
+    assert set(gateways.states(TOOL)) == {"open"}
+    assert len(upstream.arrived("tools/call")) == arrived, "no call was let through"
+    assert int(after.ask("HGET", state_key([after]), "gen")) >= generation
+
+
 def test_a_primary_that_turns_read_only_is_left_after_one_look(fleet, fake, sentinels, proxy, figure):
     """Roles are exchanged and no connection ends: only READONLY tells. What was counted meanwhile counts once or not."""
     upstream = fake()
