@@ -6,6 +6,7 @@ import time
 import pytest
 
 from harness.fleet import metric
+from harness.load import percentile
 from harness.mcp_client import McpClient
 from harness.waiting import holds, until
 
@@ -134,4 +135,5 @@ def test_how_many_calls_it_takes_is_counted_over_all(fleet, fake, redis, figure)
     for client in clients:
         client.close()
     figure("each failing probe opens anew", open_for=f"{min(open_for):.2f} to {max(open_for):.2f} s, {rounds} times")
-    assert COOLDOWN - 0.2 <= min(open_for) and max(open_for) <= COOLDOWN + 0.5
+    assert COOLDOWN - 0.2 <= min(open_for) and max(open_for) <= COOLDOWN + 1  # once in ten times the machine is busy
+    assert percentile(open_for, 0.5) <= COOLDOWN + 0.2
