@@ -270,19 +270,21 @@ void world::play(const forget& it) {
 
 // I12: with calls that come and succeed, and a network that works, every breaker closes, and all know it.
 void world::recover() {
-  constexpr micros beat = 50ms, patience = 60s;
+  constexpr micros beat = 50ms, settling = 3s, patience = 60s;
   const micros begun = now_;
-  // An order that a gateway gets while it is alone is its own: one that is late may still come from any of them.
-  for (unsigned i = 0; i < schedule_.gateways; ++i) {
-    for (const scope which : both) play(order{i, which, breaker::order::automatic, 0s});
-  }
   while (now_ - begun < patience && !watcher_.broken()) {
+    // An order that a gateway gets while it is alone is its own, and one that is late may still come from any of them.
+    if (now_ == begun || now_ == begun + settling) {
+      for (unsigned i = 0; i < schedule_.gateways; ++i) {
+        for (const scope which : both) play(order{i, which, breaker::order::automatic, 0s});
+      }
+    }
     for (unsigned i = 0; i < schedule_.gateways; ++i) {
       play(call{i, 5ms, verdict::success, false, false});
       play(flush{i, micros(200), micros(200), std::nullopt});
     }
     advance(now_ + beat);
-    if (now_ - begun > 2s && at_rest()) return;
+    if (now_ - begun > settling + 200ms && at_rest()) return;
   }
   for (unsigned i = 0; i < schedule_.gateways && !watcher_.broken(); ++i) {
     for (const scope which : both) watcher_.at_rest(at(i), which, at(i).at(which));
