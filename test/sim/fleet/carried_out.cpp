@@ -255,7 +255,8 @@ void watcher::count(turn& at) {
   }
 }
 
-// I15: with three at work, one alone cannot open the breaker for all. At work is who told of calls within two windows.
+// I15: with three at work, one alone cannot open the breaker for all. At work is who was heard within ten seconds, and
+// told of calls within two windows.
 void watcher::check_quorum(turn& at, const breaker::transition& change) {
   if (change.cause != cause::error_rate && change.cause != cause::outage && change.cause != cause::p99 &&
       change.cause != cause::unreachable)
@@ -264,7 +265,7 @@ void watcher::check_quorum(turn& at, const breaker::transition& change) {
   for (const auto& [instance, row] : at.it.rows) {
     const auto sender = at.it.senders.find(instance);
     if (row.generation != at.it.generation || row.calls + row.timed == 0 || sender == at.it.senders.end() ||
-        at.now() - sender->second.heard > 5s || at.now() - row.begun >= 2 * at.settings.window)
+        at.now() - sender->second.heard > 10s || at.now() - row.begun >= 2 * at.settings.window)
       continue;
     ++at_work;
     witnesses += row.failures > 0 || row.slow > 0;
