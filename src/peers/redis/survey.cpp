@@ -33,7 +33,9 @@ survey::survey(asio::io_context& io, const port::redis_settings& settings, sprea
     : settings_(settings), chance_(chance), line_(io) {}
 
 bool survey::due(time_point now, bool missing) const {
-  return (old_ && pace_.due(now)) || (missing && now - begun_ >= look_around);
+  // A primary that the sentinels have replaced goes on taking writes until they reach it, seconds later.
+  const bool may_be_replaced = settings_.shape == port::redis_settings::layout::sentinel;
+  return (old_ && pace_.due(now)) || ((missing || may_be_replaced) && now - begun_ >= look_around);
 }
 
 void survey::stop() {
@@ -72,16 +74,16 @@ asio::awaitable<std::string> survey::ask_sentinels(nodes& into) {
   plain.database = 0;
   std::string why;
   for (std::size_t i = 0; i < settings_.hosts.size() && !stopped_; ++i, ++first_) {
-    why = co_await line_.open(informant(), plain);
+    why = line_.usable() ? std::string() : co_await line_.open(informant(), plain);
     if (!why.empty()) continue;
     std::vector<command> question{{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", settings_.master}};
     const auto said = co_await line_.ask(std::move(question), patience);
-    line_.close();
     host primary;
     if (read_address(said[0], primary)) {
       into.keep_only({primary});
       co_return std::string();
     }
+    line_.close();
     why = place_of(informant()) + ": this sentinel does not know " + settings_.master;
   }
   co_return why;

@@ -29,7 +29,8 @@ class survey {
   }
   /// What it found was of use: the next time it need not wait.
   void was_right() { pace_.achieved(); }
-  /// `missing`: a node that it found cannot be reached. Whoever is dead does not say who has its slots now.
+  /// `missing`: a node that it found cannot be reached. Whoever is dead does not say who has its slots now. Sentinels
+  /// are asked once a second in any case.
   bool due(time_point now, bool missing) const;
   /// When it is due, as things are; max: nothing is known to be wrong.
   time_point next() const { return old_ ? pace_.next() : time_point::max(); }
@@ -49,7 +50,7 @@ class survey {
 
   const port::redis_settings& settings_;
   spread& chance_;
-  link line_;  // to a sentinel, or to one of the settings' nodes
+  link line_;  // to a sentinel, for as long as it answers; or to one of the settings' nodes, for one question
   std::size_t first_ = 0;
   std::string owner_;  // place of the node that was the last to get a slot
   pace pace_;
