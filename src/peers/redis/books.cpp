@@ -53,7 +53,7 @@ void books::leave(node& from) {
 }
 
 std::string books::about(const node& which, std::string text) {
-  return which.name.empty() ? text : which.name + ": " + text;
+  return which.name.empty() || text.starts_with(which.name) ? text : which.name + ": " + text;
 }
 
 std::vector<routed> books::ask(std::vector<port::board_entry>& entries, time_point now) {
