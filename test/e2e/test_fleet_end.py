@@ -1,11 +1,7 @@
 """The end of a gateway leaves nothing behind: what it has counted is told, and nobody waits for its probes."""
 
-import pytest
-
 from harness.mcp_client import McpClient
 from harness.waiting import until
-
-pytestmark = [pytest.mark.timing, pytest.mark.slow]
 
 TOOL = "up__echo"
 LEASES = f"cb1:{{up}}:p:{TOOL}"

@@ -55,7 +55,8 @@ def test_an_idle_gateway_is_told_at_once_by_a_cluster(gateway, fake, cluster, fi
         state_key = f"cb1:{{u{number}}}:s:u{number}__echo"
         home = cluster.owner(state_key)
         other = next(node for node in cluster.nodes if node is not home)
-        cluster.move(home.ask("CLUSTER", "KEYSLOT", state_key), other)
+        with cluster.moving(state_key, other):
+            pass
         channel = f"cb1:{{u{number}}}:ev"
         until(
             lambda other=other, channel=channel: other.ask("PUBSUB", "SHARDNUMSUB", channel)[1] == len(gateways),
