@@ -113,11 +113,11 @@ class built(NamedTuple):
     told: str  # how long it took, or where to read why it failed
 
 
-def build(preset: str, targets: list[str] | None = None) -> built:
-    """Configures and builds; `make` does the same."""
+def build(preset: str, targets: list[str] | None = None, aside: bool = False) -> built:
+    """Configures and builds; `make` does the same. `aside`: tests run at the same time, and come first."""
     started = time.monotonic()
     for name, command in ((f"{preset}-configure", ["cmake", "--preset", preset]),
-                          (f"{preset}-build", ["cmake", "--build", "--preset", preset, "-j", JOBS,
+                          (f"{preset}-build", [*(["nice", "-n", "15"] if aside else []), "cmake", "--build", "--preset", preset, "-j", JOBS,
                                                *(["--target", *targets] if targets else [])])):
         done = run(name, command, 3600)
         if done.code != 0:
@@ -222,9 +222,13 @@ def tools() -> tally:
     return count
 
 
+def check_model() -> outcome:
+    return run("model", [sys.executable, "tools/check_model.py"], 600)
+
+
 def model() -> tally:
     """The model of the shared breaker: every run counts, those in which a missing safeguard must be noticed too."""
-    done = run("model", [sys.executable, "tools/check_model.py"], 600)
+    done = MODEL.result() if MODEL else check_model()
     text = done.log.read_text()
     count = tally(passed=len(re.findall(r"^ok   ", text, flags=re.M)), failed=len(re.findall(r"^FAIL ", text, flags=re.M)))
     for line in re.findall(r"^(?:ok  |FAIL) .*", text, flags=re.M):
@@ -250,8 +254,11 @@ def units() -> tally:
 
 
 def sim() -> tally:
+    global MODEL
     if not need("release"):
         return tally(failed=1)
+    if MODEL_IS_WANTED:
+        MODEL = ASIDE.submit(check_model)  # on the core that the simulation leaves
     count = tally()
     for name, command in programs("release").items():
         if name.startswith("sim_"):
@@ -275,9 +282,16 @@ def mutants() -> tally:
 
 
 def e2e() -> tally:
+    """What does not measure comes first, beside the next build; then what does has the machine to itself."""
     if not need("release"):
         return tally(failed=1)
-    return pytest("e2e", [], 1800, {"SWITCHGEAR_BINARY": str(ROOT / "build/release/switchgear")})
+    environment = {"SWITCHGEAR_BINARY": str(ROOT / "build/release/switchgear")}
+    if ASAN.is_wanted:
+        ASAN.start_build()
+    count = pytest("e2e", ["-m", "not timing and not footprint"], 1200, environment)
+    if ASAN.building:
+        ASAN.building.result()
+    return count + pytest("e2e-timing", ["-m", "timing or footprint"], 1800, environment)
 
 
 class sanitizer:
@@ -287,18 +301,19 @@ class sanitizer:
         self.preset = preset
         self.wanted = wanted
         self.selection = selection
+        self.is_wanted = False
         self.builds_next: sanitizer | None = None  # while this one's tests run
         self.building: concurrent.futures.Future | None = None
 
     def start_build(self) -> None:
         """Builds aside: the stage before spends its time waiting for servers more than computing."""
-        self.building = BUILDERS.submit(self.build)
+        self.building = ASIDE.submit(self.build, aside=True)
 
-    def build(self) -> built:
+    def build(self, aside: bool = False) -> built:
         configured = run(f"{self.preset}-configure", ["cmake", "--preset", self.preset], 300)
         if configured.code != 0:
             return built(False, end_of(configured.log))
-        return build(self.preset, [*self.programs(), "switchgear"])
+        return build(self.preset, [*self.programs(), "switchgear"], aside)
 
     def programs(self) -> dict[str, list[str]]:
         return {name: command for name, command in programs(self.preset).items() if self.wanted(name)}
@@ -318,7 +333,9 @@ class sanitizer:
             "SWITCHGEAR_SANITIZED": self.preset})
 
 
-BUILDERS = concurrent.futures.ThreadPoolExecutor(max_workers=1)
+ASIDE = concurrent.futures.ThreadPoolExecutor(max_workers=1)
+MODEL_IS_WANTED = False
+MODEL: concurrent.futures.Future | None = None
 ASAN = sanitizer("asan", lambda name: not name.startswith("sim_"), ["-m", "not timing and not footprint"])
 TSAN = sanitizer("tsan", lambda name: name.removeprefix("unit_") in THREADED, ["-m", "not timing and not footprint and not slow"])
 
@@ -350,6 +367,9 @@ def main() -> int:
     if unknown := only - {name for name, _, _ in STAGES}:
         parser.error(f"unknown stage: {', '.join(sorted(unknown))}")
 
+    global MODEL_IS_WANTED
+    MODEL_IS_WANTED = not only or "model" in only
+    ASAN.is_wanted = not only or "asan" in only
     if not only or {"asan", "tsan"} <= only:
         ASAN.builds_next = TSAN
     LOGS.mkdir(parents=True, exist_ok=True)
