@@ -170,7 +170,7 @@ class Flushes:
         replica = f"replica-{self.sequence % 2}"
         tag = "cb1:{server}:"
         keys = [f"{tag}{kind}:server__tool" for kind in "swip"]
-        numbers = struct.pack(">19d", self.sequence, 0, 0, 0, 0, 0, 0, calls, failures, calls, 0, 0, 0, 0, 0, 0, 0, 0, 0.5)
+        numbers = struct.pack(">22d", self.sequence, 0, 0, 0, 0, 0, 0, calls, failures, calls, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, -1)
         return ("FCALL", "switchgear_v1_exchange", 4, *keys, replica, self.settings(), numbers, "", "",
                 f"{self.now * 1e6:.0f}")
 

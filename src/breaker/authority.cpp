@@ -204,8 +204,7 @@ void authority::adopt(const breaker::view& seen, time_point reading) {
   until_ = now + seen.retry_after;
   forced_ = seen.forced;
   observed_ = !forced_ && seen.mode == mode::observe && settings_.mode == mode::enforce;
-  // How long an operator's word holds is known to the other one alone. Nothing here may cut it short.
-  hold_until_ = time_point::max();
+  hold_until_ = seen.hold == duration::max() ? time_point::max() : now + seen.hold;
   ramping_ = seen.ramp != 0;
   probes_.begin();
   probes_.leave_to_others();
@@ -234,6 +233,7 @@ view authority::view() {
   seen.ramp = ramp();
   seen.watch = state_ != state::closed || seen.ramp != 0 || hold_until_ != time_point::max();
   seen.since = now - since_;
+  if (hold_until_ != time_point::max()) seen.hold = hold_until_ - now;
   if (forced_) {
     seen.retry_after = hold_until_ == time_point::max() ? settings_.cooldown : hold_until_ - now;
   } else if (state_ == state::open) {

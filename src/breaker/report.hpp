@@ -91,6 +91,7 @@ struct view {
   duration since{};                       ///< how long it has been in this state
   duration retry_after{};                 ///< open: what is left of the stay; else 0
   duration next_lease = duration::max();  ///< earliest moment for another lease; max = not before a probe ends
+  duration hold = duration::max();        ///< what is left of the operator's word; max = none, or it has no end
 };
 
 /// A change of state, or of what would have been one in observe mode.

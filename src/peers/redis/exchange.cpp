@@ -136,6 +136,7 @@ breaker::view read_view(reader& from) {
   seen.since = from.length();
   seen.retry_after = from.length();
   seen.next_lease = from.length_or_never();
+  seen.hold = from.length_or_never();
   return seen;
 }
 
@@ -214,7 +215,9 @@ command words(const question& asked) {
       packed(asked.sequence, asked.settings_version, asked.put_settings, said.generation, asked.known.generation,
              static_cast<unsigned>(asked.known.state), whole_micros(asked.known.remaining), counts.calls,
              counts.failures, counts.timed, counts.slow, counts.connects, said.batch.trailing, said.offered, said.want,
-             asked.entry.scope == breaker::scope::server, asked.sharded_news, asked.roster, asked.random),
+             asked.entry.scope == breaker::scope::server, asked.sharded_news, asked.roster, asked.random,
+             asked.known.forced, asked.known.observed,
+             asked.known.hold == duration::max() ? -1 : whole_micros(asked.known.hold)),
       probes_line(said.probes),
       ordered ? line(number(static_cast<unsigned>(ordered->order)), micros(ordered->hold)) : std::string(),
   };

@@ -21,7 +21,10 @@ extern const std::string_view library_source;
 struct standing {
   std::uint64_t generation = 0;
   breaker::state state = breaker::state::closed;
-  duration remaining{};  ///< open: what is left of the stay
+  duration remaining{};             ///< open: what is left of the stay
+  bool forced = false;              ///< open by the operator's word
+  bool observed = false;            ///< observe mode by the operator's word
+  duration hold = duration::max();  ///< what is left of that word; max = no end
 };
 
 /// Where a scope lives in the store. All keys of one server have one hash tag, and so one slot of a cluster.

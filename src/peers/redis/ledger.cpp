@@ -47,6 +47,7 @@ breaker::view ledger::view_at(time_point now) const {
   aged.since += age;
   if (!aged.forced) aged.retry_after = shorter(aged.retry_after);
   if (aged.next_lease != duration::max()) aged.next_lease = shorter(aged.next_lease);
+  if (aged.hold != duration::max()) aged.hold = shorter(aged.hold);
   return aged;
 }
 
@@ -83,7 +84,9 @@ question ledger::question_of(const port::board_entry& entry, const sender& from,
   question asked{entry, at_, from.instance};
   asked.settings_version = from.settings_version;
   asked.sharded_news = from.sharded_news;
-  asked.known = {seen_, known.state, known.retry_after};
+  const bool observed =
+      known.mode == breaker::mode::observe && settings_.mode == breaker::mode::enforce && !heard_.other_settings;
+  asked.known = {seen_, known.state, known.retry_after, known.forced, observed, known.hold};
   asked.random = random;
   return asked;
 }

@@ -115,6 +115,49 @@ TEST_F(the_library, takes_over_what_a_lost_store_has_forgotten) {
   EXPECT_EQ(said.reply.view.retry_after, std::chrono::seconds(12));
 }
 
+TEST_F(the_library, takes_over_the_operator_s_word_with_the_state) {
+  // given
+  breaker::report idle;
+  idle.generation = 7;
+  const peers::redis::standing forced{7,     breaker::state::open,     std::chrono::seconds(30), true,
+                                      false, std::chrono::seconds(100)};
+  // when
+  const answer said = ask("a", 1, idle, forced);
+  // then
+  EXPECT_TRUE(said.reply.view.forced);
+  EXPECT_EQ(said.reply.view.hold, std::chrono::seconds(100));
+  now_ += 60'000'000;
+  breaker::report wishes;
+  wishes.generation = 7;
+  wishes.want = 3;
+  EXPECT_TRUE(ask("b", 1, wishes).reply.leases.empty()) << "its cooldown would be over";
+  now_ += 60'000'000;
+  EXPECT_EQ(ask("b", 2, wishes).reply.view.state, breaker::state::half_open) << "the word has ended";
+}
+
+TEST_F(the_library, takes_over_observe_mode_that_has_no_end) {
+  const answer said = ask("a", 1, {}, {3, breaker::state::closed, {}, false, true, duration::max()});
+  EXPECT_EQ(said.reply.view.mode, breaker::mode::observe);
+  EXPECT_EQ(said.reply.view.hold, duration::max());
+}
+
+TEST_F(the_library, does_not_take_over_a_state_that_its_mode_does_not_have) {
+  settings_.mode = breaker::mode::disabled;
+  const answer said = ask("a", 1, {}, {3, breaker::state::open, std::chrono::seconds(30)});
+  EXPECT_EQ(said.reply.view.state, breaker::state::closed);
+  EXPECT_EQ(said.reply.view.generation, 4u);
+}
+
+TEST_F(the_library, writes_nothing_when_a_key_is_somebody_else_s) {
+  for (const std::string& key : {at_.window, at_.instances, at_.probes}) {
+    redis_.ask({"FLUSHALL"});
+    redis_.ask({"SET", key, "mine"});
+    EXPECT_TRUE(raw("a", 1, calls(0, 12), {3, breaker::state::open, {}}).find("WRONGTYPE") != std::string::npos) << key;
+    EXPECT_EQ(redis_.ask({"DBSIZE"}), "1") << key;
+    EXPECT_EQ(redis_.ask({"GET", key}), "mine");
+  }
+}
+
 TEST_F(the_library, keeps_its_state_above_the_generation_of_one_that_was_alone) {
   // given
   ask("a", 1, calls(5, 0));

@@ -85,7 +85,8 @@ std::string describe(const breaker::reply& said) {
   std::string all = "generation " + std::to_string(view.generation) + ' ' + std::string(name(view.state)) + ' ' +
                     std::string(name(view.mode)) + (view.forced ? " forced" : "") + " ramp " +
                     std::to_string(view.ramp) + (view.watch ? " watch" : "") + " since " + micros(view.since) +
-                    " retry " + micros(view.retry_after) + " lease " + micros(view.next_lease);
+                    " retry " + micros(view.retry_after) + " lease " + micros(view.next_lease) + " hold " +
+                    micros(view.hold);
   for (const std::uint64_t count : {seen.counts.calls, seen.counts.failures, seen.counts.timed, seen.counts.slow,
                                     seen.counts.connects, seen.failures_to_trip, seen.slow_to_trip})
     all += ' ' + std::to_string(count);

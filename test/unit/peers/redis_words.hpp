@@ -46,7 +46,7 @@ struct answer_words {
   operator receipt() const {
     std::string all = std::to_string(generation) + ' ' + std::to_string(static_cast<unsigned>(state)) + " 0 0 0 " +
                       (state == breaker::state::closed ? "0 " : "1 ") + std::to_string(since) + ' ' +
-                      std::to_string(retry_after) + " -1 " + std::to_string(calls) + ' ' + std::to_string(failures) +
+                      std::to_string(retry_after) + " -1 -1 " + std::to_string(calls) + ' ' + std::to_string(failures) +
                       " 0 0 0 0 0 0 0 0 0 " + (alone ? "1 " : "0 ") + std::to_string(replicas) +
                       " 0 0 1000000 11000000 " + std::to_string(leases.size()) + (news.empty() ? " 0" : " 1");
     for (const std::uint64_t token : leases) all += ' ' + std::to_string(token);

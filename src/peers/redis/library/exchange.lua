@@ -1,8 +1,8 @@
 -- What this store knows may be less than an instance has seen: writes were lost in a failover, or all keys. Then the
--- instance's word is taken over. An instance that went on alone has only raised its generation; the state here, which
+-- instance's word is taken over, and the operator's that it passes on. An instance that went on alone has only raised its generation; the state here, which
 -- many keep, stands, above that generation. Also when both got to the same one, each by itself: the leases that it gave
 -- itself are none of this period.
-local function join(s, keys, ask)
+local function join(s, c, keys, ask)
   local severity = {[closed] = 0, [half_open] = 1, [open] = 2}
   local behind = ask.seen > s.gen
   local split = ask.seen == s.gen and ask.gen == s.gen and severity[ask.state] > severity[s.state]
@@ -11,8 +11,11 @@ local function join(s, keys, ask)
     tell(s, ask.state, cause.joined, 0)
     s.state, s.since, s.reason = ask.state, s.now, cause.joined
     s['until'] = s.now + ask.remaining
+    s.forced, s.observed = ask.forced, ask.observed
+    s.hold = ask.hold >= 0 and s.now + ask.hold or -1
     s.token = max(s.token, s.now)  -- tokens of before must not be taken for new ones
     begin_period(s, keys)
+    follow_mode(s, c, keys, cause.joined)
   elseif ask.gen > s.gen or ask.gen == s.gen and ask.gen > ask.seen then
     s.gen = ask.gen
     enter(s, keys, s.state, cause.joined)
@@ -81,7 +84,7 @@ local function hear(s, c, keys, ask, row)
 end
 
 local nobody = '\0\0\0\0\0\0\0\0'  -- the number 0
-local answer_form = '>dddddddddddddddddddddddddddd'
+local answer_form = '>ddddddddddddddddddddddddddddd'
 
 local function answer(s, c, keys, ask)
   local mode = mode_of(s, c)
@@ -102,7 +105,7 @@ local function answer(s, c, keys, ask)
   end
   local total = s.total
   local said = pack(answer_form, s.gen, s.state, mode, s.forced, ramp, watch, s.now - s.since, retry_after, lease_after,
-    total[1], total[2], total[3], total[4], total[5], c.outage_threshold > 0 and s.evidence or 0,
+    s.hold < 0 and -1 or max(0, s.hold - s.now), total[1], total[2], total[3], total[4], total[5], c.outage_threshold > 0 and s.evidence or 0,
     s.state == half_open and call('ZCARD', keys.p) or 0, s.done, s.failed, s.stale, s.reason,
     s.alone, s.active, s.expired, s.settings == ask.settings and 0 or 1, use_within, use_within + c.probe_timeout,
     #s.leases, #s.news / 5)
@@ -117,17 +120,18 @@ local function publish(s, keys, ask)
   call(ask.sharded and 'SPUBLISH' or 'PUBLISH', root .. 'ev', text(s.gen) .. ' ' .. state_names[s.state] .. ' ' .. name)
 end
 
-local ask_form = '>ddddddddddddddddddd'
+local ask_form = '>dddddddddddddddddddddd'
 
 -- What an exchange says. ARGV: instance; settings; packed numbers, as read here; probes, three numbers each; order and
 -- hold, or nothing.
 local function read(ARGV)
   local sequence, version, put, gen, seen, state, remaining, calls, failures, timed, slow, connects, trailing, offered,
-    want, is_server, sharded, with_roster, random = unpack_from(ask_form, ARGV[3])
+    want, is_server, sharded, with_roster, random, forced, observed, hold = unpack_from(ask_form, ARGV[3])
   return {
     instance = ARGV[1], settings = ARGV[2], sequence = sequence, version = version, put = put == 1,
     gen = gen,  -- of the report
-    seen = seen, state = state, remaining = remaining,  -- generation heard from here last, and how things stand there
+    -- Generation heard from here last, and how things stand there.
+    seen = seen, state = state, remaining = remaining, forced = forced, observed = observed, hold = hold,
     counts = {calls, failures, timed, slow, connects}, trailing = trailing, offered = offered, want = want,
     is_server = is_server == 1, sharded = sharded == 1, roster = with_roster == 1, random = random,
     probes = numbers(ARGV[4]), order = ARGV[5],
@@ -151,14 +155,16 @@ local function exchange(KEYS, ARGV)
   end
   s.news, s.leases, s.alone, s.expired = {}, {}, 0, 0
   tick(s, reading)
+  -- A key that is somebody else's is found here, before anything is written.
+  local row = row_of(call('HGET', keys.i, ask.instance)) or {0, 0, s.now, s.gen, 0, 0, 0, 0, 0}
+  call('ZCARD', keys.p)
   if s.settings == '' then s.settings, s.version = ask.settings, ask.version end
   local c = settings_of(s.settings)
   window_load(s, c, keys)
   local before = s.gen
 
-  join(s, keys, ask)
+  join(s, c, keys, ask)
   if ask.version > s.version or ask.put and ask.version == s.version then c = configure(s, c, keys, ask) end
-  local row = row_of(call('HGET', keys.i, ask.instance)) or {0, 0, s.now, s.gen, 0, 0, 0, 0, 0}
   -- A flush that timed out may have landed: the second time it says nothing new.
   local repeated = ask.sequence <= row[1]
   if ask.order ~= '' and not repeated then obey(s, c, keys, unpack(numbers(ask.order))) end
