@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODEL = ROOT / "docs/model/breaker.pml"
 FOLDER = ROOT / "build/model"
 COMPILER = next(filter(shutil.which, ("clang-19", "cc", "gcc", "clang")), "cc")
+SPIN = ["spin", f"-P{COMPILER} -E -x c"]  # by itself it asks gcc to read the model, which need not be there
 LIMIT = 300  # seconds, a run
 
 QUIET = {"FAILURES": 2, "LOSSES": 0, "REPEATS": 0, "TIMEOUTS": 0, "FAILOVERS": 0, "CRASHES": 0}
@@ -62,11 +63,12 @@ def check(one: run) -> tuple[bool, str]:
     """Whether it went as it should, and what to say of it."""
     # spin writes the trace of a failure beside the model it was given.
     shutil.copy(MODEL, FOLDER)
+    (FOLDER / "pan.c").unlink(missing_ok=True)
     defines = [f"-D{name}={value}" for name, value in {**QUIET, **one.trouble}.items()]
     if one.without:
         defines.append(f"-D{one.without}")
-    said = output(["spin", *defines, "-a", MODEL.name])
-    if "Error" in said:
+    said = output([*SPIN, *defines, "-a", MODEL.name])
+    if "Error" in said or not (FOLDER / "pan.c").is_file():
         return False, said
     kind = ["-DNFAIR=3"] if one.liveness else ["-DSAFETY", "-DNOCLAIM"]
     said = output([COMPILER, "-w", "-O2", "-DCOLLAPSE", "-DMEMLIM=3000", *kind, "-o", "pan", "pan.c"])
@@ -107,7 +109,7 @@ def main() -> int:
             bad += 1
             if chosen.trace:
                 defines = [f"-D{name}={value}" for name, value in {**QUIET, **one.trouble}.items()]
-                print(output(["spin", *defines, "-t", "-p", "-g", MODEL.name]))
+                print(output([*SPIN, *defines, "-t", "-p", "-g", MODEL.name]))
     return 1 if bad else 0
 
 
