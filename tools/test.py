@@ -169,14 +169,25 @@ def google_test(name: str, command: list[str], limit: float, environment: dict[s
     return count
 
 
-def pytest(name: str, arguments: list[str], limit: float, environment: dict[str, str] | None = None) -> tally:
+def pytest(name: str, arguments: list, limit: float, environment: dict[str, str] | None = None) -> tally:
+    return told(name, run_pytest(name, arguments, limit, environment))
+
+
+def run_pytest(name: str, arguments: list, limit: float, environment: dict[str, str] | None = None) -> outcome | None:
     if not PYTEST.is_file():
+        return None
+    report = LOGS / f"{name}.xml"
+    report.unlink(missing_ok=True)
+    return run(name, [PYTEST, "-p", "no:cacheprovider", f"--junitxml={report}", *arguments], limit,
+               environment)
+
+
+def told(name: str, done: outcome | None) -> tally:
+    """What a run of pytest found."""
+    if done is None:
         say("    FAILED: no build/venv; run `make setup-test` first")
         return tally(failed=1)
     report = LOGS / f"{name}.xml"
-    report.unlink(missing_ok=True)
-    done = run(name, [PYTEST, "test/e2e", "-p", "no:cacheprovider", f"--junitxml={report}", *arguments], limit,
-               environment)
     show_figures(done.log)
     count = tally()
     if report.is_file():
@@ -282,16 +293,24 @@ def mutants() -> tally:
 
 
 def e2e() -> tally:
-    """What does not measure comes first, beside the next build; then what does has the machine to itself."""
+    """What measures seconds at most comes first, beside the next build. What measures more has the machine to itself,
+    but for the fleets, which wait more than they work: two of them go side by side."""
     if not need("release"):
         return tally(failed=1)
     environment = {"SWITCHGEAR_BINARY": str(ROOT / "build/release/switchgear")}
     if ASAN.is_wanted:
         ASAN.start_build()
-    count = pytest("e2e", ["-m", "not timing and not footprint"], 1200, environment)
+    count = pytest("e2e", ["test/e2e", "-m", "not timing and not footprint"], 1200, environment)
     if ASAN.building:
         ASAN.building.result()
-    return count + pytest("e2e-timing", ["-m", "timing or footprint"], 1800, environment)
+    measures = ["-m", "timing or footprint"]
+    count += pytest("e2e-timing", ["test/e2e", "--ignore-glob=*/test_fleet*", "--ignore-glob=*/test_redis*", *measures], 1200,
+                    environment)
+    fleets = {f"e2e-{kind}": [*sorted((ROOT / "test/e2e").glob(f"test_{kind}*.py")), *measures] for kind in ("fleet", "redis")}
+    with concurrent.futures.ThreadPoolExecutor() as side_by_side:
+        under_way = {name: side_by_side.submit(run_pytest, name, arguments, 1200, environment)
+                     for name, arguments in fleets.items()}
+    return sum((told(name, done.result()) for name, done in under_way.items()), count)
 
 
 class sanitizer:
@@ -336,8 +355,9 @@ class sanitizer:
 ASIDE = concurrent.futures.ThreadPoolExecutor(max_workers=1)
 MODEL_IS_WANTED = False
 MODEL: concurrent.futures.Future | None = None
-ASAN = sanitizer("asan", lambda name: not name.startswith("sim_"), ["-m", "not timing and not footprint"])
-TSAN = sanitizer("tsan", lambda name: name.removeprefix("unit_") in THREADED, ["-m", "not timing and not footprint and not slow"])
+NOT_BY_THE_CLOCK = "not timing and not seconds and not footprint"
+ASAN = sanitizer("asan", lambda name: not name.startswith("sim_"), ["test/e2e", "-m", NOT_BY_THE_CLOCK])
+TSAN = sanitizer("tsan", lambda name: name.removeprefix("unit_") in THREADED, ["test/e2e", "-m", f"{NOT_BY_THE_CLOCK} and not slow"])
 
 
 STAGES: list[tuple[str, str, Callable[[], tally]]] = [

@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(items):
     if not SANITIZED:
         return
     for item in items:
-        if item.get_closest_marker("timing"):
+        if item.get_closest_marker("timing") or item.get_closest_marker("seconds"):
             item.add_marker(pytest.mark.skip(reason="measures time, and this binary is instrumented"))
 
 

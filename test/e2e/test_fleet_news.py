@@ -8,7 +8,7 @@ from harness.fleet import Fleet, metric
 from harness.mcp_client import McpClient
 from harness.waiting import until
 
-pytestmark = [pytest.mark.timing, pytest.mark.slow]
+pytestmark = [pytest.mark.seconds, pytest.mark.slow]
 
 BREAKER = {"window": "10s", "cooldown": "20s", "jitter": "0%", "p99": "0s"}
 SERVERS = 6

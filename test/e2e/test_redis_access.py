@@ -11,7 +11,7 @@ from harness.fleet import Fleet, FleetLoad, assert_all_answered, events
 from harness.process import free_port
 from harness.waiting import until
 
-pytestmark = [pytest.mark.timing, pytest.mark.slow]
+pytestmark = [pytest.mark.seconds, pytest.mark.slow]
 
 TOOL = "up__echo"
 RATE = 60

@@ -10,7 +10,7 @@ from harness.redis import RedisServer
 from harness.together import together
 from harness.waiting import holds, until
 
-pytestmark = [pytest.mark.timing, pytest.mark.slow]
+pytestmark = [pytest.mark.seconds, pytest.mark.slow]
 
 TOOL = "up__echo"
 RATE = 60
