@@ -132,17 +132,16 @@ def main():
     row("healthy, before", [before for before, _, _ in found])
     row("frozen", [frozen for _, frozen, _ in found])
     row("healthy, after", [after for _, _, after in found])
-    # What a freeze costs, it costs in every round; what else the machine does, in some. So the quietest rounds decide, and
-    # the medians stand beside them.
+    # The medians decide. What a freeze costs, it costs in every round, so the quietest ones stand beside them.
     healthy = [one["p99_us"] for before, _, after in found for one in (before, after)]
     frozen = [one["p99_us"] for _, one, _ in found]
     added = (min(frozen) - min(healthy)) / 1000
     by_medians = (statistics.median(frozen) - statistics.median(healthy)) / 1000
-    good = added <= MOST_ADDED_MS
+    good = by_medians <= MOST_ADDED_MS
     if not good:
         missed.append("p99 while Redis is frozen")
-    print(f"\nadded to p99 while frozen: {added:.2f} ms in the quietest rounds ({min(healthy) / 1000:.2f} healthy), "
-          f"{by_medians:.2f} ms by medians; target <= {MOST_ADDED_MS:g} ms{'' if good else ' MISSED'}\n")
+    print(f"\nadded to p99 while frozen: {by_medians:.2f} ms by medians, {added:.2f} ms in the quietest rounds "
+          f"({min(healthy) / 1000:.2f} healthy); target <= {MOST_ADDED_MS:g} ms{'' if good else ' MISSED'}\n")
 
     print("| breaker, load          |    calls | exchanges | a second |\n| --- | ---: | ---: | ---: |")
     for what, calls, asked, a_second in rows:
