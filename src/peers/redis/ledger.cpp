@@ -172,13 +172,18 @@ void ledger::take(port::board_entry& entry, answer heard, const std::vector<brea
   if (heard.alone) away_until_ = now + settings_.cooldown;
 
   if (now >= roster_at_) roster_at_ = now + roster_every;
-  heard_ = reply;
+  entry.answer = std::move(reply);
+  pass_on(entry.answer, now);
+}
+
+// What is said now is what wait() will say again, but for what is told once.
+void ledger::pass_on(breaker::reply& told, time_point now) {
+  heard_ = told;
   heard_.leases.clear();
   heard_.contributions.clear();
   heard_.transitions.clear();
   heard_at_ = now;
-  entry.answer = std::move(reply);
-  keep_away(entry.answer, now);
+  keep_away(told, now);
 }
 
 // The authority here counts along, for the time when it has to decide.
@@ -236,12 +241,7 @@ void ledger::decide(port::board_entry& entry, std::uint32_t replicas, time_point
   go_alone(entry, replicas, now);
   if (entry.ordered) local_.obey(entry.ordered->order, entry.ordered->hold, now);
   entry.answer = local_.exchange(entry.said, now, random);
-  heard_ = entry.answer;
-  heard_.leases.clear();
-  heard_.contributions.clear();
-  heard_.transitions.clear();
-  heard_at_ = now;
-  keep_away(entry.answer, now);
+  pass_on(entry.answer, now);
 }
 
 }  // namespace switchgear::peers::redis

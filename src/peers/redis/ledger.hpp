@@ -98,6 +98,7 @@ class ledger {
   void take(port::board_entry& entry, answer heard, const std::vector<breaker::transition>& earlier, time_point now);
   void stand_by(const breaker::report& said, time_point now);
   void go_alone(port::board_entry& entry, std::uint32_t replicas, time_point now);
+  void pass_on(breaker::reply& told, time_point now);
   void keep_away(breaker::reply& told, time_point now);
   breaker::view view_at(time_point now) const;
 

@@ -1,5 +1,6 @@
 #include "peers/redis/link.hpp"
 
+#include "async/worker.hpp"
 #include "peers/redis/connection.hpp"
 #include "peers/redis/tls.hpp"
 
@@ -122,7 +123,7 @@ void link::take(response said) {
 asio::awaitable<std::string> link::open(port::redis_settings::host where, const port::redis_settings& settings) {
   close();
   ended_why_.clear();
-  const time_point until = std::chrono::steady_clock::now() + open_limit;
+  const time_point until = async::worker::now() + open_limit;
   std::string why;
   // Made anew for each connection, as certificates and the list of trusted ones may have been exchanged.
   auto tls = settings.tls ? make_tls(settings, why) : nullptr;
@@ -186,7 +187,7 @@ asio::awaitable<std::vector<response>> link::answers(std::shared_ptr<batch> sent
 
 asio::awaitable<std::vector<response>> link::ask(std::vector<command> commands, duration limit) {
   const auto sent = send(commands);
-  co_return co_await answers(sent, std::chrono::steady_clock::now() + limit);
+  co_return co_await answers(sent, async::worker::now() + limit);
 }
 
 void link::hear(std::function<void(const response&)> told) {

@@ -1,5 +1,6 @@
 #include "peers/redis/news.hpp"
 
+#include "async/worker.hpp"
 #include "peers/redis/cluster_map.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -11,14 +12,6 @@
 namespace switchgear::peers::redis {
 
 namespace asio = boost::asio;
-
-namespace {
-
-time_point now_here() {
-  return std::chrono::steady_clock::now();
-}
-
-}  // namespace
 
 /// A channel, or the pattern for all of them.
 struct subscription {
@@ -115,21 +108,21 @@ void news::attend(listener& of, const std::set<std::string>& channels, time_poin
 
 asio::awaitable<void> news::reach(std::shared_ptr<listener> to) {
   to->line.on_end([this, ended = std::weak_ptr(to)] {
-    if (const auto it = ended.lock()) it->pace.ended(now_here(), chance_);
+    if (const auto it = ended.lock()) it->pace.ended(async::worker::now(), chance_);
     told_.ended();
   });
   const std::string why = co_await to->line.open(to->where, settings_);
   to->opening = false;
   if (!why.empty()) co_return;
   to->asked_for.clear();
-  to->heard = now_here();
+  to->heard = async::worker::now();
   to->line.hear([this, from = to.get()](const response& said) { hear(*from, said); });
   told_.ended();
 }
 
 // [what, channel, message], or [pmessage, pattern, channel, message]
 void news::hear(listener& from, const response& said) {
-  from.heard = now_here();
+  from.heard = async::worker::now();
   if (said.kind == response::kind::error) {
     if (const auto moved = read_redirection(said.text)) {
       told_.moved(place_of({moved->to.name.empty() ? from.where.name : moved->to.name, moved->to.port}));

@@ -1,5 +1,7 @@
 #include "peers/redis/round.hpp"
 
+#include "async/worker.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -7,14 +9,6 @@
 namespace switchgear::peers::redis {
 
 namespace asio = boost::asio;
-
-namespace {
-
-time_point now_here() {
-  return std::chrono::steady_clock::now();
-}
-
-}  // namespace
 
 /// What one node is asked in one go.
 struct round::errand {
@@ -41,7 +35,7 @@ round::round(std::vector<routed> commands, nodes& among, duration timeout)
     : commands_(std::move(commands)),
       nodes_(among),
       timeout_(timeout),
-      until_(now_here() + timeout),
+      until_(async::worker::now() + timeout),
       said_(commands_.size()),
       whom_(commands_.size()) {}
 
@@ -54,7 +48,7 @@ asio::awaitable<void> round::carry_out() {
   for (unsigned repaired = 0; !errands.empty(); ++repaired) {
     co_await run(errands);
     // A repair that has no time left would cost a healthy connection.
-    const bool time_left = until_ - now_here() > timeout_ / 4;
+    const bool time_left = until_ - async::worker::now() > timeout_ / 4;
     errands = repairs();
     if (!time_left || repaired == most_repairs) break;
   }

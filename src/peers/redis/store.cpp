@@ -1,5 +1,6 @@
 #include "peers/redis/store.hpp"
 
+#include "async/worker.hpp"
 #include "peers/redis/round.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -14,14 +15,6 @@
 namespace switchgear::peers::redis {
 
 namespace asio = boost::asio;
-
-namespace {
-
-time_point now_here() {
-  return std::chrono::steady_clock::now();
-}
-
-}  // namespace
 
 store::store(asio::io_context& io, port::redis_settings settings, std::uint64_t seed,
              std::function<void(std::string_view)> changed)
@@ -79,17 +72,17 @@ std::string_view store::place_of(unsigned slot) const {
 
 asio::awaitable<void> store::run() {
   while (!stopping_) {
-    if (survey_.due(now_here(), !nodes_.all_usable())) {
+    if (survey_.due(async::worker::now(), !nodes_.all_usable())) {
       if (std::string why = co_await survey_.carry_out(nodes_); !why.empty()) trouble_ = std::move(why);
     }
     if (stopping_) break;
-    reach_all(now_here());
+    reach_all(async::worker::now());
     const auto home = [this](const std::string& channel) -> const port::redis_settings::host* {
       const auto at = nodes_.of(slot_of(channel));
       return at ? &at->where : nullptr;
     };
-    news_.align(home, now_here());
-    co_await pause(next_task(now_here()));
+    news_.align(home, async::worker::now());
+    co_await pause(next_task(async::worker::now()));
   }
   nodes_.keep_only({});
   news_.close();
@@ -125,7 +118,7 @@ void store::reach_all(time_point now) {
 
 asio::awaitable<void> store::reach(std::shared_ptr<node> to) {
   to->line.on_end([this, ended = std::weak_ptr(to)] {
-    if (const auto it = ended.lock()) it->pace.ended(now_here(), chance_);
+    if (const auto it = ended.lock()) it->pace.ended(async::worker::now(), chance_);
     map_is_old({});
   });
   std::string why = co_await to->line.open(to->where, settings_);

@@ -1,5 +1,7 @@
 #include "peers/redis/survey.hpp"
 
+#include "async/worker.hpp"
+
 #include <charconv>
 #include <system_error>
 #include <utility>
@@ -44,7 +46,7 @@ void survey::stop() {
 }
 
 asio::awaitable<std::string> survey::carry_out(nodes& into) {
-  begun_ = std::chrono::steady_clock::now();
+  begun_ = async::worker::now();
   pace_.tried(begun_, chance_);
   old_ = false;
   std::string why;
