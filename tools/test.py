@@ -208,6 +208,18 @@ def told(name: str, done: outcome | None) -> tally:
     return count
 
 
+def show_list(done: outcome) -> tally:
+    """A program of this folder that says a line a check, `ok` or `FAIL`."""
+    text = done.log.read_text()
+    count = tally(passed=len(re.findall(r"^ok   ", text, flags=re.M)), failed=len(re.findall(r"^FAIL ", text, flags=re.M)))
+    for line in re.findall(r"^(?:ok  |FAIL) .*", text, flags=re.M):
+        say("    " + line)
+    if done.code != 0 and count.failed == 0:
+        show_end(done.log)
+        count += tally(failed=1)
+    return count
+
+
 # --- the stages ----------------------------------------------------------------------------------------------------
 
 def source() -> tally:
@@ -239,15 +251,7 @@ def check_model() -> outcome:
 
 def model() -> tally:
     """The model of the shared breaker: every run counts, those in which a missing safeguard must be noticed too."""
-    done = MODEL.result() if MODEL else check_model()
-    text = done.log.read_text()
-    count = tally(passed=len(re.findall(r"^ok   ", text, flags=re.M)), failed=len(re.findall(r"^FAIL ", text, flags=re.M)))
-    for line in re.findall(r"^(?:ok  |FAIL) .*", text, flags=re.M):
-        say("    " + line)
-    if done.code != 0 and count.failed == 0:
-        show_end(done.log)
-        count += tally(failed=1)
-    return count
+    return show_list(MODEL.result() if MODEL else check_model())
 
 
 def format_check() -> tally:
@@ -281,15 +285,7 @@ def mutants() -> tally:
     """Without a safeguard the simulation must fail: each one that it notices counts."""
     if not need("release"):
         return tally(failed=1)
-    done = run("mutants", [sys.executable, "tools/mutants.py"], 600)
-    text = done.log.read_text()
-    count = tally(passed=len(re.findall(r"^ok   ", text, flags=re.M)), failed=len(re.findall(r"^FAIL ", text, flags=re.M)))
-    for line in re.findall(r"^(?:ok  |FAIL) .*", text, flags=re.M):
-        say("    " + line)
-    if done.code != 0 and count.failed == 0:
-        show_end(done.log)
-        count += tally(failed=1)
-    return count
+    return show_list(run("mutants", [sys.executable, "tools/mutants.py"], 600))
 
 
 def e2e() -> tally:
