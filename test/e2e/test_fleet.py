@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from harness.fleet import FleetLoad, assert_all_answered, metric
+from harness.fleet import QUICK, FleetLoad, assert_all_answered, metric
 from harness.load import percentile
 from harness.waiting import until
 
@@ -18,18 +18,7 @@ COOLDOWN = 1.0
 CAP = 3
 NEEDED = 4
 PROBE_WAIT = 0.05
-BREAKER = {
-    "window": "10s",
-    "cooldown": f"{COOLDOWN:.0f}s",
-    "growth": 1,
-    "jitter": "0%",
-    "p99": "0s",
-    "probe_share": "25%",
-    "probes_in_flight": CAP,
-    "probes_needed": NEEDED,
-    "probe_failures_allowed": 0,
-    "ramp": "0s",
-}
+BREAKER = {**QUICK, "cooldown": f"{COOLDOWN:.0f}s", "probes_in_flight": CAP, "probes_needed": NEEDED}
 
 
 def most_at_once(moments: list[float], length: float) -> int:

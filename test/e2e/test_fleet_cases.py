@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from harness.fleet import metric
+from harness.fleet import QUICK, metric
 from harness.load import percentile
 from harness.mcp_client import McpClient
 from harness.waiting import holds, until
@@ -16,16 +16,11 @@ TOOL = "up__echo"
 COOLDOWN = 1.0
 WINDOW = 10.0
 BREAKER = {
+    **QUICK,
     "window": f"{WINDOW:.0f}s",
     "cooldown": f"{COOLDOWN:.0f}s",
-    "growth": 1,
-    "jitter": "0%",
-    "p99": "0s",
-    "probe_share": "25%",
     "probes_in_flight": 1,
     "probes_needed": 1,
-    "probe_failures_allowed": 0,
-    "ramp": "0s",
 }
 
 

@@ -11,7 +11,7 @@ from dataclasses import astuple, dataclass
 import pytest
 
 from harness.clock import WallClock
-from harness.fleet import Fleet, FleetLoad, assert_all_answered
+from harness.fleet import QUICK, Fleet, FleetLoad, assert_all_answered
 from harness.load import read_answer
 from harness.mcp_client import McpClient
 from harness.watch import Watch
@@ -25,18 +25,7 @@ COOLDOWN = 1.5
 POLL = 0.02  # how exactly a change can be seen from outside
 PROBE = 0.1  # a probe's length, several polls
 SAME_TIME = 0.1 + POLL
-BREAKER = {
-    "window": "10s",
-    "cooldown": "1500ms",
-    "growth": 1,
-    "jitter": "0%",
-    "p99": "0s",
-    "probe_share": "25%",
-    "probes_in_flight": 3,
-    "probes_needed": 2,
-    "probe_failures_allowed": 0,
-    "ramp": "0s",
-}
+BREAKER = {**QUICK, "cooldown": "1500ms", "probes_in_flight": 3, "probes_needed": 2}
 
 
 @dataclass

@@ -6,7 +6,7 @@ from http.client import HTTPException
 
 import pytest
 
-from harness.fleet import FleetLoad, assert_all_answered
+from harness.fleet import QUICK, FleetLoad, assert_all_answered
 from harness.load import percentile
 from harness.mcp_client import McpClient
 from harness.together import together
@@ -19,17 +19,11 @@ COOLDOWN = 1.0
 PROBE_TIMEOUT = 2.0
 LEASE = 1.0 + PROBE_TIMEOUT + 0.5  # use within, result within, and what the news may take
 BREAKER = {
-    "window": "10s",
+    **QUICK,
     "cooldown": f"{COOLDOWN:.0f}s",
-    "growth": 1,
-    "jitter": "0%",
-    "p99": "0s",
-    "probe_share": "25%",
     "probes_in_flight": 1,
     "probes_needed": 1,
-    "probe_failures_allowed": 0,
     "probe_timeout": f"{PROBE_TIMEOUT:.0f}s",
-    "ramp": "0s",
 }
 
 

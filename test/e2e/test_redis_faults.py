@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from harness.fleet import FleetLoad, alone_for, assert_all_answered, metric, shared
+from harness.fleet import QUICK, FleetLoad, alone_for, assert_all_answered, metric, shared
 from harness.load import percentile
 from harness.redis import RedisError
 from harness.waiting import holds
@@ -19,17 +19,7 @@ REPLICAS = 3
 RATE = 300  # calls a second, over all
 BUDGET = 0.05  # what Redis may cost a call
 BACK_WITHIN = 2.0
-BREAKER = {
-    "window": "10s",
-    "cooldown": "1s",
-    "growth": 1,
-    "jitter": "0%",
-    "p99": "0s",
-    "probe_share": "25%",
-    "probes_needed": 2,
-    "probe_failures_allowed": 0,
-    "ramp": "0s",
-}
+BREAKER = {**QUICK, "cooldown": "1s", "probes_needed": 2}
 
 
 def times(samples) -> tuple[float, float]:

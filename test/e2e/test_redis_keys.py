@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from harness.fleet import Fleet, FleetLoad, assert_all_answered, events, shared
+from harness.fleet import QUICK, Fleet, FleetLoad, assert_all_answered, events, shared
 from harness.load import percentile
 from harness.waiting import holds, until
 
@@ -15,17 +15,7 @@ pytestmark = [pytest.mark.seconds, pytest.mark.slow]
 
 TOOL = "up__echo"
 RATE = 60
-BREAKER = {
-    "window": "10s",
-    "cooldown": "2s",
-    "growth": 1,
-    "jitter": "0%",
-    "p99": "0s",
-    "probe_share": "25%",
-    "probes_needed": 2,
-    "probe_failures_allowed": 0,
-    "ramp": "0s",
-}
+BREAKER = {**QUICK, "cooldown": "2s", "probes_needed": 2}
 LONG = {**BREAKER, "cooldown": "20s"}
 MOST_KEYS = 4  # of a breaker
 MOST_BYTES = 16 * 1024  # of a tool

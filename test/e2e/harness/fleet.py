@@ -13,6 +13,18 @@ from harness.together import together
 from harness.waiting import until
 
 
+# A breaker that opens by outages alone, and whose times are exact and short.
+QUICK = {
+    "window": "10s",
+    "growth": 1,
+    "jitter": "0%",
+    "p99": "0s",
+    "probe_share": "25%",
+    "probe_failures_allowed": 0,
+    "ramp": "0s",
+}
+
+
 @dataclass
 class Change:
     """A transition as one gateway logged it; `at` on time.monotonic()."""
