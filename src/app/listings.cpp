@@ -20,12 +20,12 @@ void listings::tried(unsigned upstream) {
   untried_.fetch_sub(1, std::memory_order_release);
 }
 
-void listings::tools_listed(unsigned upstream, upstream::listed_tools listed) {
+void listings::listed(unsigned upstream, upstream::listing offer) {
   list& mine = lists_[upstream];
   const bool first = !mine.tried;
-  if (first || listed.pages != mine.pages) {
+  if (first || offer.tools != mine.pages) {
     std::vector<protocol::tool> tools;
-    for (const std::string& page : listed.pages) {
+    for (const std::string& page : offer.tools) {
       buffer padded;
       padded.append(page);
       auto read = protocol::read_tools_page(padded.view());
@@ -41,7 +41,7 @@ void listings::tools_listed(unsigned upstream, upstream::listed_tools listed) {
       }
       std::ranges::move(read->tools, std::back_inserter(tools));
     }
-    mine.pages = std::move(listed.pages);
+    mine.pages = std::move(offer.tools);
     mine.tools = std::move(tools);
     from_.log.event(observe::level::info, "tools_listed",
                     {{"upstream", alias(upstream)}, {"tools", std::to_string(mine.tools.size())}});

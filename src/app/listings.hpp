@@ -35,7 +35,7 @@ class listings final : public upstream::observer {
   /// The upstreams in the order of the configuration; before the first of them starts.
   void begin(std::vector<port::upstream*> upstreams);
 
-  void tools_listed(unsigned upstream, upstream::listed_tools tools) override;
+  void listed(unsigned upstream, upstream::listing offer) override;
   void state_changed(unsigned upstream, const port::upstream_status& status) override;
   void remark(unsigned upstream, std::string_view line) override;
 

@@ -93,7 +93,7 @@ boost::asio::awaitable<void> try_tool(attempt_context& given, attempt& done) {
   interrupt.arm(std::min(given.whole.deadline(), call.permit.lease_deadline()),
                 slow_after > duration::zero() ? given.started + slow_after : time_point::max(),
                 &running_call::passed_limit, &call);
-  done.reply = co_await target.upstream->call(given.on, given.outgoing, interrupt, given.sink);
+  done.reply = co_await target.upstream->call(given.on, given.outgoing, interrupt, given.client);
   done.ended = async::worker::now();
 
   done.what = classify(done.reply, target.policy, call.permit.tool_probe());

@@ -33,8 +33,8 @@ struct attempt_context {
   port::breakers& breakers;
   async::interrupt& whole;  ///< of the whole call: its deadline holds for this attempt too
   const tool& target;
-  port::outgoing_call outgoing;
-  port::notification_sink* sink = nullptr;
+  port::outgoing_request outgoing;
+  port::client_side* client = nullptr;
   time_point started{};
   bool may_wait = false;  ///< for a probe's place, when the breaker says that it is worth it
 };

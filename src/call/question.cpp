@@ -11,7 +11,7 @@ std::optional<cascade::answer_key> question(const tool& asked, const port::incom
   const std::string_view fingerprint(reinterpret_cast<const char*>(asked.fingerprint.bytes.data()),
                                      asked.fingerprint.bytes.size());
   const bool shared = asked.policy.user_independent;
-  return protocol::digest_of({shared ? "everybody" : "principal", shared ? std::string_view{} : call.principal,
+  return protocol::digest_of({shared ? "everybody" : "principal", shared ? std::string_view{} : call.client.principal,
                               asked.entry->name, fingerprint, *arguments})
       .bytes;
 }

@@ -113,14 +113,15 @@ boost::asio::awaitable<void> course::run(port::event_sink* client) {
   const std::string_view token = call_.seen->progress_token.in(call_.text);
   std::optional<relay> progress;
   if (client != nullptr && !token.empty()) progress.emplace(*client, token);
-  attempt_context given{.on = on_,
-                        .breakers = service_.breakers_,
-                        .whole = interrupt_,
-                        .target = called_,
-                        .outgoing = {call_.text, call_.seen, called_.entry->original},
-                        .sink = progress ? &*progress : nullptr,
-                        .started = call_.arrived,
-                        .may_wait = true};
+  attempt_context given{
+      .on = on_,
+      .breakers = service_.breakers_,
+      .whole = interrupt_,
+      .target = called_,
+      .outgoing = {.text = call_.text, .seen = call_.seen, .target = called_.entry->original, .client = call_.client},
+      .client = progress ? &*progress : nullptr,
+      .started = call_.arrived,
+      .may_wait = true};
   co_await try_tool(given, primary_);
   now_ = primary_.ended;
 
@@ -166,10 +167,10 @@ boost::asio::awaitable<cascade::event> course::call_other_tool(const prepared_st
   if (step.target == nullptr) co_return cascade::event{ending::unreachable};
   const std::string_view original = step.target->entry->original;
   step_request request;
-  port::outgoing_call outgoing{call_.text, call_.seen, original};
+  port::outgoing_request outgoing{.text = call_.text, .seen = call_.seen, .target = original, .client = call_.client};
   if (step.arguments) {
     if (request.build(call_, *step.arguments)) co_return cascade::event{ending::no_argument};
-    outgoing = request.outgoing(original);
+    outgoing = request.outgoing(original, call_.client);
   }
   attempt_context given{.on = on_,
                         .breakers = service_.breakers_,

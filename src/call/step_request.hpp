@@ -22,7 +22,9 @@ class step_request {
   error_code build(const port::incoming_call& call, const cascade::argument_template& arguments);
 
   /// After build() without an error. `tool` is the upstream's name of the tool.
-  port::outgoing_call outgoing(std::string_view tool) const { return {text_, &seen_, tool}; }
+  port::outgoing_request outgoing(std::string_view tool, const port::client& client) const {
+    return {.text = text_, .seen = &seen_, .target = tool, .client = client};
+  }
 
  private:
   std::string text_;

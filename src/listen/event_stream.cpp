@@ -1,5 +1,6 @@
 #include "listen/event_stream.hpp"
 
+#include "protocol/errors.hpp"
 #include "protocol/sse.hpp"
 
 #include <charconv>
@@ -39,6 +40,11 @@ void event_stream::add(parts message) {
 asio::awaitable<void> event_stream::flush() {
   if (pending_.empty()) co_return;
   co_await write_chunk({}, false);
+}
+
+asio::awaitable<std::string> event_stream::ask(std::string_view text, const protocol::message& seen,
+                                               async::interrupt&) {
+  co_return protocol::write_error(seen.id.in(text), protocol::code::method_not_found, "the client cannot be asked");
 }
 
 asio::awaitable<bool> event_stream::finish(parts answer) {

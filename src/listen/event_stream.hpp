@@ -23,6 +23,8 @@ class event_stream final : public port::event_sink, private async::timer_node {
 
   void add(parts message) override;
   boost::asio::awaitable<void> flush() override;
+  boost::asio::awaitable<std::string> ask(std::string_view text, const protocol::message& seen,
+                                          async::interrupt& until) override;
 
   /// Something was said before the answer, sent already or not.
   bool used() const { return opened_ || !pending_.empty(); }

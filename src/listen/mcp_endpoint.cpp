@@ -236,8 +236,9 @@ asio::awaitable<bool> mcp_endpoint::call_tool(std::string_view body, const proto
   const bool takes_json = head_.accepts_json || !head_.has_accept;
   event_stream events(here_.on, client_);
   port::answer answer;
-  co_await here_.handler->call(here_.on, {body, &seen, {}, arrived}, interrupt, takes_events ? &events : nullptr,
-                               answer);
+  co_await here_.handler->call(
+      here_.on, {.text = body, .seen = &seen, .client = {.session = head_.session_id}, .head = {}, .arrived = arrived},
+      interrupt, takes_events ? &events : nullptr, answer);
   if (!events.used() && (takes_json || !takes_events)) co_return co_await reply(std::move(answer.pieces));
   co_return co_await events.finish(std::move(answer.pieces)) && keeps();
 }

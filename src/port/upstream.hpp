@@ -5,6 +5,7 @@
 #include "async/worker.hpp"
 #include "base/buffer.hpp"
 #include "base/time.hpp"
+#include "port/client.hpp"
 #include "protocol/message.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -14,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace switchgear::port {
 
@@ -42,33 +44,26 @@ enum class fault : std::uint8_t {
 /// What came of a call. Owns the bytes that `message` points into.
 struct reply {
   port::fault fault = port::fault::none;
-  bool sent = false;                    ///< a byte of the request may have reached the upstream
-  bool head_seen = false;               ///< something came back: response head, progress, keep-alive
-  int status = 0;                       ///< HTTP status, 0 on stdio
-  std::optional<duration> retry_after;  ///< from Retry-After, if it was a valid one
-  buffer body;                          ///< the JSON-RPC response (or error) of the upstream, if any came
-  protocol::message message;            ///< of body, valid when has_message, but for its unescaped views
-  bool has_message = false;             ///< also true for a JSON-RPC error under a failing HTTP status
-  std::string detail;                   ///< for people: which address, what happened, at most 300 characters of a body
+  bool sent = false;                          ///< a byte of the request may have reached the upstream
+  bool head_seen = false;                     ///< something came back: response head, progress, keep-alive
+  int status = 0;                             ///< HTTP status, 0 on stdio
+  std::optional<duration> retry_after;        ///< from Retry-After, if it was a valid one
+  buffer body;                                ///< the JSON-RPC response (or error) of the upstream, if any came
+  protocol::message message;                  ///< of body, valid when has_message, but for its unescaped views
+  bool has_message = false;                   ///< also true for a JSON-RPC error under a failing HTTP status
+  protocol::era era = protocol::era::legacy;  ///< in which the response is written
+  std::string detail;  ///< for people: which address, what happened, at most 300 characters of a body
 };
 
-/// Takes the notifications that an upstream sends about a call, before its response.
-class notification_sink {
- public:
-  /// Keeps what it needs of it: `text` is gone afterwards. Its progress token is the gateway's own, not the client's.
-  virtual void take(std::string_view text, const protocol::message& seen) = 0;
-  /// Passes on what was taken. The upstream asks for it before it waits for more: what came together goes out together.
-  virtual boost::asio::awaitable<void> flush() = 0;
-
- protected:
-  ~notification_sink() = default;
-};
-
-/// A tools/call as it goes out.
-struct outgoing_call {
+/// A request as it goes out.
+struct outgoing_request {
   std::string_view text;          ///< whole JSON-RPC request, followed by buffer::padding readable bytes
   const protocol::message* seen;  ///< of text
-  std::string_view tool;          ///< the upstream's own name of the tool, unescaped; put in place of params.name
+  std::string_view target;    ///< the upstream's own name or URI, unescaped; put in place of the client's; empty: stays
+  port::client client;        ///< who asks; the text is written in its era
+  std::string_view mirrored;  ///< header lines of arguments that a modern server wants to see in the head (Mcp-Param-*)
+  std::string_view request_state;    ///< raw; put in place of the client's params.requestState; empty: stays
+  std::string_view input_responses;  ///< JSON; added to the params; empty: none
 };
 
 enum class upstream_state : std::uint8_t { starting, ready, degraded };
@@ -80,18 +75,34 @@ struct upstream_status {
   std::string server_name;
 };
 
+/// For whom an upstream's session is opened.
+struct session_role {
+  protocol::client_abilities abilities;  ///< what the server is told that it may ask
+  bool lists = true;                     ///< the session keeps the listing of what the server offers up to date
+};
+
 class upstream {
  public:
   virtual ~upstream() = default;
 
-  /// Sends one call and waits for its response. The id and the progress token that the upstream sees are ours.
+  /// Sends one request and waits for its response. The id and the progress token that the upstream sees are ours.
   /// Ends by `interrupt`'s deadline at the latest; every way to end is a reply. Runs on `on`'s thread, may be called on
-  /// any worker. `sink` may be null.
-  virtual boost::asio::awaitable<reply> call(async::worker& on, outgoing_call call, async::interrupt& interrupt,
-                                             notification_sink* sink) = 0;
+  /// any worker. `client` may be null: then nothing but the response is passed on, and the server may ask nothing.
+  virtual boost::asio::awaitable<reply> call(async::worker& on, outgoing_request request, async::interrupt& interrupt,
+                                             client_side* client) = 0;
 
   /// Thread-safe copy of how the upstream is.
   virtual upstream_status status() const = 0;
+
+  /// The era of the server as far as known: legacy until it has said otherwise. Any thread.
+  virtual protocol::era era() const { return protocol::era::legacy; }
+
+  /// The resources whose changes are to be told to the observer from now on, all of them, by the server's own URIs.
+  /// Holds over lost sessions and restarts. Control thread.
+  virtual void watch(std::vector<std::string> /*uris*/) {}
+
+  /// A client's session has ended: what was opened for it is closed. Any thread.
+  virtual void client_gone(std::string_view /*session*/) {}
 };
 
 }  // namespace switchgear::port

@@ -12,6 +12,8 @@ namespace switchgear::protocol {
 
 namespace {
 
+constexpr std::string_view reserved = "io.modelcontextprotocol/";
+
 // The index of a larger text is given back, so that one huge answer does not cost its thread memory for ever.
 constexpr std::size_t kept_index = std::size_t{2} * 1024 * 1024;
 
@@ -37,7 +39,7 @@ class reader {
 
  private:
   // The objects that are looked into.
-  enum class object : unsigned char { none, message, params, meta, result, error };
+  enum class object : unsigned char { none, message, params, ref, meta, result, error };
 
   // Where a member goes, and what it is if it is an object.
   struct slot {
@@ -63,18 +65,39 @@ class reader {
         if (key == "cursor") return {&seen_.cursor};
         if (key == "requestId") return {&seen_.cancelled_id};
         if (key == "protocolVersion") return {&wanted_version_};
+        if (key == "uri") return {&uri_};
+        if (key == "ref") return {&ref_, object::ref};
+        if (key == "capabilities") return {&seen_.capabilities};
+        if (key == "level") return {&seen_.level};
+        if (key == "notifications") return {&seen_.notifications};
+        if (key == "requestState") return {&seen_.request_state};
+        if (key == "inputResponses") return {&seen_.input_responses};
+        break;
+      case object::ref:
+        if (key == "name") return {&ref_name_};
+        if (key == "uri") return {&ref_uri_};
         break;
       case object::meta:
         if (key == "progressToken") return {&seen_.progress_token};
+        if (!key.starts_with(reserved)) break;
+        key.remove_prefix(reserved.size());
+        if (key == "protocolVersion") return {&seen_.meta_version_token};
+        if (key == "clientCapabilities") return {&seen_.meta_capabilities};
+        if (key == "logLevel") return {&seen_.meta_log_level};
         break;
       case object::result:
         if (key == "isError") return {&is_error_};
         if (key == "structuredContent") return {&seen_.structured_content};
         if (key == "_meta") return {&seen_.result_meta};
         if (key == "nextCursor") return {&seen_.next_cursor};
+        if (key == "resultType") return {&seen_.result_type};
+        if (key == "inputRequests") return {&seen_.input_requests};
+        if (key == "requestState") return {&seen_.request_state};
+        if (key == "ttlMs") return {&seen_.ttl};
+        if (key == "cacheScope") return {&seen_.cache_scope};
         break;
       case object::error:
-        if (key == "code") return {&error_code_};
+        if (key == "code") return {&seen_.error_code_token};
         if (key == "message") return {&error_message_};
         break;
       case object::none:
@@ -128,8 +151,15 @@ class reader {
     // Some clients write absent params as null.
     if (seen_.params && raw(seen_.params) == "null") seen_.params = {};
     if (seen_.params && first(seen_.params) != '{') return errc::bad_params;
+    // A completion names its prompt or template one level further down; nothing else has a `ref`.
+    if (first(ref_) == '{' && seen_.method == "completion/complete") {
+      name_ = ref_name_;
+      uri_ = ref_uri_;
+    }
     if (string_at(name_, space_.name, seen_.name_text)) seen_.name = name_;
-    if (first(seen_.meta) != '{') seen_.meta = {};
+    if (string_at(uri_, space_.uri, seen_.uri_text)) seen_.uri = uri_;
+    if (first(seen_.meta) != '{') seen_.meta = seen_.meta_version_token = seen_.meta_capabilities = {};
+    string_at(seen_.meta_version_token, space_.meta_version, seen_.meta_version);
     if (seen_.method == "notifications/progress") seen_.progress_token = params_token_;
     if (!is_id_token(raw(seen_.progress_token))) seen_.progress_token = {};
     if (seen_.method != "notifications/cancelled" || !is_id_token(raw(seen_.cancelled_id))) seen_.cancelled_id = {};
@@ -145,7 +175,7 @@ class reader {
     seen_.is_error = raw(is_error_) == "true";
     if (!seen_.error) return errc{};
 
-    const std::string_view number = raw(error_code_);
+    const std::string_view number = raw(seen_.error_code_token);
     const auto [end, fault] = std::from_chars(number.data(), number.data() + number.size(), seen_.error_code);
     if (fault != std::errc{} || end != number.data() + number.size()) return errc::bad_error;
     string_at(error_message_, space_.error, seen_.error_message);
@@ -168,7 +198,8 @@ class reader {
   scratch& space_;
   std::string key_space_;  // names with escapes; almost never filled, so it never allocates
   message seen_;
-  span version_, method_, name_, params_token_, wanted_version_, is_error_, error_code_, error_message_;
+  span version_, method_, name_, uri_, ref_, ref_name_, ref_uri_, params_token_, wanted_version_, is_error_,
+      error_message_;
   bool twice_ = false;
   bool bad_key_ = false;
 };
@@ -183,8 +214,11 @@ result<message> peek(std::string_view text, scratch& space) {
 }
 
 void splice(std::string_view text, const message& seen, const replacement& with, parts& out) {
-  std::array<std::pair<span, std::string_view>, 3> changes{
-      {{seen.id, with.id}, {seen.name, with.name}, {seen.progress_token, with.progress_token}}};
+  std::array<std::pair<span, std::string_view>, 5> changes{{{seen.id, with.id},
+                                                            {seen.name, with.name},
+                                                            {seen.progress_token, with.progress_token},
+                                                            {seen.uri, with.uri},
+                                                            {seen.request_state, with.request_state}}};
   std::sort(changes.begin(), changes.end(),
             [](const auto& a, const auto& b) { return a.first.offset < b.first.offset; });
 

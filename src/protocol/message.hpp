@@ -1,5 +1,6 @@
 // What Switchgear reads of a JSON-RPC message. The rest of the message stays bytes (design section 7).
-// Source: JSON-RPC 2.0; MCP 2025-03-26, 2025-06-18, 2025-11-25 (basic, server/tools, basic/utilities).
+// Source: JSON-RPC 2.0; MCP 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28 (basic, server, client,
+// basic/patterns/mrtr).
 #pragma once
 
 #include "base/parts.hpp"
@@ -36,14 +37,27 @@ struct message {
 
   // of a request or a notification
   span params;                        ///< the whole object
-  span name;                          ///< params.name, raw, with its quotes
-  std::string_view name_text;         ///< params.name, unescaped
+  span name;                          ///< params.name, or params.ref.name; raw, with its quotes
+  std::string_view name_text;         ///< the same, unescaped
+  span uri;                           ///< params.uri, or params.ref.uri; raw, with its quotes
+  std::string_view uri_text;          ///< the same, unescaped
   span arguments;                     ///< params.arguments
   span meta;                          ///< params._meta
   span progress_token;                ///< params._meta.progressToken; in notifications/progress params.progressToken
   span cursor;                        ///< params.cursor, raw
   span cancelled_id;                  ///< params.requestId of notifications/cancelled
+  span capabilities;                  ///< params.capabilities
+  span level;                         ///< params.level, raw: of logging/setLevel and of notifications/message
+  span notifications;                 ///< params.notifications: the filter of subscriptions/listen
+  span request_state;                 ///< params.requestState, raw; in a response result.requestState
+  span input_responses;               ///< params.inputResponses
   std::string_view protocol_version;  ///< params.protocolVersion of initialize, unescaped
+
+  // of params._meta, written by clients of the modern era
+  std::string_view meta_version;  ///< io.modelcontextprotocol/protocolVersion, unescaped; empty: legacy
+  span meta_version_token;        ///< the same, raw
+  span meta_capabilities;         ///< io.modelcontextprotocol/clientCapabilities
+  span meta_log_level;            ///< io.modelcontextprotocol/logLevel, raw
 
   // of a response
   span result;                     ///< the whole result; absent when `error` is there
@@ -54,11 +68,16 @@ struct message {
   span structured_content;         ///< result.structuredContent
   span result_meta;                ///< result._meta
   span next_cursor;                ///< result.nextCursor, raw
+  span result_type;                ///< result.resultType, raw
+  span input_requests;             ///< result.inputRequests
+  span ttl;                        ///< result.ttlMs, raw
+  span cache_scope;                ///< result.cacheScope, raw
+  span error_code_token;           ///< error.code, raw
 };
 
 /// Memory for the few strings that hold escapes. Must outlive the message's views; reuse clears it.
 struct scratch {
-  std::string method, name, version, error;
+  std::string method, name, uri, version, meta_version, error;
 };
 
 /// Reads one message. The whole text must be one JSON value in UTF-8; only the escapes of strings that are not read
@@ -67,10 +86,10 @@ struct scratch {
 /// Cost: about 0.2 us for a small call, 70 us for a megabyte of text.
 result<message> peek(std::string_view text, scratch& space);
 
-/// The message with id, tool name and progress token replaced by other raw tokens; an empty view leaves that member as
-/// it is. Pieces point into `text` and into the given tokens. Members that are absent stay absent.
+/// The message with some members replaced by other raw tokens; an empty view leaves that member as it is. Pieces point
+/// into `text` and into the given tokens. Members that are absent stay absent.
 struct replacement {
-  std::string_view id, name, progress_token;
+  std::string_view id, name, progress_token, uri, request_state;
 };
 void splice(std::string_view text, const message& seen, const replacement& with, parts& out);
 

@@ -312,8 +312,8 @@ asio::awaitable<void> http_exchange::read_events(const http_request& request, po
             page() + ": an event that is no JSON-RPC message (" + seen.error().message() + "): " + shown(event.data);
         co_return;
       }
-      if (seen->kind == protocol::kind::notification && sink_ != nullptr) {
-        sink_->take(event.data, *seen);
+      if (seen->kind == protocol::kind::notification && client_ != nullptr) {
+        client_->take(event.data, *seen);
       }
       // A response to another id is nobody's; the stream may still bring ours.
       if (seen->kind == protocol::kind::response && seen->id.in(event.data) == request.id) {
@@ -325,7 +325,7 @@ asio::awaitable<void> http_exchange::read_events(const http_request& request, po
     }
     received_.clear();
     if (body_done_) break;
-    if (sink_ != nullptr) co_await sink_->flush();
+    if (client_ != nullptr) co_await client_->flush();
     if (!co_await fill(reply)) co_return;
   }
   reply.fault = port::fault::bad_message;

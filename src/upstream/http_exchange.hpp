@@ -44,12 +44,12 @@ struct http_reply {
 class http_exchange {
  public:
   http_exchange(async::worker& on, const http_endpoint& endpoint, connection_pool& pool, async::interrupt& interrupt,
-                port::notification_sink* sink)
+                port::client_side* client)
       : on_(on),
         endpoint_(endpoint),
         pool_(pool),
         interrupt_(interrupt),
-        sink_(sink),
+        client_(client),
         events_(endpoint.max_answer, &on.buffers) {}
 
   /// Every way to end is a reply. A request that a kept connection did not take (the peer closed it before a byte
@@ -78,7 +78,7 @@ class http_exchange {
   const http_endpoint& endpoint_;
   connection_pool& pool_;
   async::interrupt& interrupt_;
-  port::notification_sink* sink_;
+  port::client_side* client_;
 
   std::unique_ptr<stream> connection_;
   buffer received_;  // after the head: payload of the body only

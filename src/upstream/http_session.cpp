@@ -140,7 +140,7 @@ asio::awaitable<bool> http_upstream::open_session() {
 }
 
 asio::awaitable<bool> http_upstream::list_tools() {
-  listed_tools listed;
+  listing listed;
   std::string cursor;
   std::size_t bytes = 0;
   std::string why;
@@ -160,15 +160,15 @@ asio::awaitable<bool> http_upstream::list_tools() {
       const std::string_view next = seen.next_cursor.in(page.reply.body.view());
       cursor = next.size() > 2 && next.front() == '"' ? next : std::string_view();  // null and "" end the list too
       bytes += page.reply.body.size();
-      listed.pages.emplace_back(seen.result.in(page.reply.body.view()));
-      if (bytes > most_list_bytes || listed.pages.size() > most_pages) why = "tools/list never ends";
+      listed.tools.emplace_back(seen.result.in(page.reply.body.view()));
+      if (bytes > most_list_bytes || listed.tools.size() > most_pages) why = "tools/list never ends";
     }
     if (!why.empty()) {
       set_state(port::upstream_state::degraded, std::move(why));
       co_return false;
     }
   } while (!cursor.empty());
-  watcher_.tools_listed(index_, std::move(listed));
+  watcher_.listed(index_, std::move(listed));
   co_return true;
 }
 

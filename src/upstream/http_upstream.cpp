@@ -1,6 +1,6 @@
 #include "upstream/http_upstream.hpp"
 
-#include "protocol/text.hpp"
+#include "protocol/rewrite.hpp"
 #include "upstream/handshake.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -83,11 +83,9 @@ asio::awaitable<std::shared_ptr<const http_upstream::session>> http_upstream::us
   co_return here.current;
 }
 
-asio::awaitable<port::reply> http_upstream::call(async::worker& on, port::outgoing_call call,
-                                                 async::interrupt& interrupt, port::notification_sink* sink) {
+asio::awaitable<port::reply> http_upstream::call(async::worker& on, port::outgoing_request request,
+                                                 async::interrupt& interrupt, port::client_side* client) {
   seat& here = *seats_[on.index];
-  std::string name;
-  protocol::append_quoted(name, call.tool);
   for (bool again = false;; again = true) {
     http_reply out;
     const std::shared_ptr<const session> used = co_await usable_session(here, interrupt, out.reply);
@@ -98,10 +96,12 @@ asio::awaitable<port::reply> http_upstream::call(async::worker& on, port::outgoi
     const char* end = std::to_chars(digits, digits + sizeof digits, id).ptr;
     const std::string_view id_text(digits, static_cast<std::size_t>(end - digits));
 
-    http_request request{used->post_head, {}, id_text};
-    protocol::splice(call.text, *call.seen, {.id = id_text, .name = name, .progress_token = id_text}, request.body);
-    http_exchange exchange(on, endpoint_, here.pool, interrupt, sink);
-    co_await exchange.run(request, out);
+    protocol::rewritten body;
+    protocol::rewrite_request(request.text, *request.seen, request.client.era,
+                              {.id = id_text, .target = request.target, .progress_token = id_text}, body);
+    http_request sent{used->post_head, std::move(body.pieces), id_text};
+    http_exchange exchange(on, endpoint_, here.pool, interrupt, client);
+    co_await exchange.run(sent, out);
 
     if (means_session_lost(*used, out.reply)) {
       lose_session(here, used);

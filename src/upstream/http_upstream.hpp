@@ -38,8 +38,8 @@ class http_upstream final : public port::upstream {
   /// Ends the session politely (DELETE) within a second. Control thread; no start() afterwards.
   boost::asio::awaitable<void> stop();
 
-  boost::asio::awaitable<port::reply> call(async::worker& on, port::outgoing_call call, async::interrupt& interrupt,
-                                           port::notification_sink* sink) override;
+  boost::asio::awaitable<port::reply> call(async::worker& on, port::outgoing_request request,
+                                           async::interrupt& interrupt, port::client_side* client) override;
   port::upstream_status status() const override;
 
  private:

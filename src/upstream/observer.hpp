@@ -1,7 +1,10 @@
 // What an upstream tells the rest of the gateway about itself, on the control thread.
 #pragma once
 
+#include "async/interrupt.hpp"
 #include "port/upstream.hpp"
+
+#include <boost/asio/awaitable.hpp>
 
 #include <string>
 #include <string_view>
@@ -9,20 +12,35 @@
 
 namespace switchgear::upstream {
 
-/// The tools of one upstream as it listed them: each page's `result` object, whole, in order.
-struct listed_tools {
-  std::vector<std::string> pages;
+/// What one server offers, as it said itself. Each list is its pages' `result` objects, whole, in order; a kind that
+/// the server does not have has no page.
+struct listing {
+  protocol::era era = protocol::era::legacy;
+  std::string capabilities;  ///< the server's `capabilities` object
+  std::string instructions;  ///< plain text; may be empty
+  std::vector<std::string> tools, prompts, resources, templates;
+
+  bool operator==(const listing&) const = default;
 };
 
-/// Called on the control worker only; must not block. Outlives every upstream.
+/// Called on the control worker only; must not block. Outlives every upstream. `upstream` is the index it was made
+/// with.
 class observer {
  public:
-  /// A complete list arrived (all pages). `upstream` is the index it was made with.
-  virtual void tools_listed(unsigned upstream, listed_tools tools) = 0;
+  /// A complete listing arrived (all pages of all kinds), at the beginning, after a change, or at a refresh.
+  virtual void listed(unsigned upstream, listing offer) = 0;
   /// The state or its reason changed; also after the first attempt, successful or not.
   virtual void state_changed(unsigned upstream, const port::upstream_status& status) = 0;
   /// A line that a child wrote on stderr, or a protocol oddity worth one log line. Rate-limited by the upstream.
   virtual void remark(unsigned upstream, std::string_view line) = 0;
+
+  /// A notification that belongs to no request of ours, unless it says that a list changed: that is followed by
+  /// listed().
+  virtual void notified(unsigned /*upstream*/, std::string_view /*text*/, const protocol::message& /*seen*/) {}
+  /// A request of the server that belongs to no request of ours; `ping` excepted, which the upstream answers. Gives a
+  /// whole response with the request's id, by `until` at the latest. `text` lives until it has completed.
+  virtual boost::asio::awaitable<std::string> asked(unsigned upstream, std::string_view text,
+                                                    const protocol::message& seen, async::interrupt& until);
 
  protected:
   ~observer() = default;

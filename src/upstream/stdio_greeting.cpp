@@ -80,21 +80,21 @@ asio::awaitable<bool> greet(stdio_greeting with, server_hello& hello, std::strin
   co_return true;
 }
 
-asio::awaitable<bool> list_tools(stdio_greeting with, listed_tools& tools, std::string& why) {
+asio::awaitable<bool> list_tools(stdio_greeting with, listing& tools, std::string& why) {
   std::string cursor;
   std::size_t bytes = 0;
-  while (tools.pages.size() < most_pages) {
+  while (tools.tools.size() < most_pages) {
     const std::uint64_t id = with.next_id++;
     const auto response = co_await ask(with, id, tools_list_request(id, cursor), "tools/list", why);
     if (!response) co_return false;
     const protocol::message& seen = response->seen;
     if (seen.error) {
-      if (tools.pages.empty() && means_no_tools(seen.error_code)) co_return true;
+      if (tools.tools.empty() && means_no_tools(seen.error_code)) co_return true;
       why = error_text("tools/list", seen);
       co_return false;
     }
-    tools.pages.emplace_back(seen.result.in(response->text.view()));
-    bytes += tools.pages.back().size();
+    tools.tools.emplace_back(seen.result.in(response->text.view()));
+    bytes += tools.tools.back().size();
     if (bytes > most_list_bytes) break;
     const std::string_view next = seen.next_cursor.in(response->text.view());
     if (next.empty() || next == "null") co_return true;

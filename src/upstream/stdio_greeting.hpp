@@ -27,6 +27,6 @@ struct stdio_greeting {
 boost::asio::awaitable<bool> greet(stdio_greeting with, server_hello& hello, std::string& why);
 
 /// tools/list with all pages. False: `why` is one line, and `tools` is of no use.
-boost::asio::awaitable<bool> list_tools(stdio_greeting with, listed_tools& tools, std::string& why);
+boost::asio::awaitable<bool> list_tools(stdio_greeting with, listing& tools, std::string& why);
 
 }  // namespace switchgear::upstream

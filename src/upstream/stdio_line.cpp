@@ -1,6 +1,6 @@
 #include "upstream/stdio_line.hpp"
 
-#include "protocol/text.hpp"
+#include "protocol/rewrite.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -88,13 +88,12 @@ std::string stdio_line(const parts& message) {
   return line;
 }
 
-std::string stdio_line(const port::outgoing_call& call, std::uint64_t id) {
+std::string stdio_line(const port::outgoing_request& request, std::uint64_t id) {
   const std::string number = std::to_string(id);
-  std::string name;
-  protocol::append_quoted(name, call.tool);
-  parts pieces;
-  protocol::splice(call.text, *call.seen, {.id = number, .name = name, .progress_token = number}, pieces);
-  return stdio_line(pieces);
+  protocol::rewritten line;
+  protocol::rewrite_request(request.text, *request.seen, request.client.era,
+                            {.id = number, .target = request.target, .progress_token = number}, line);
+  return stdio_line(line.pieces);
 }
 
 std::optional<std::uint64_t> our_id(std::string_view token) {

@@ -16,7 +16,7 @@ namespace switchgear::upstream {
 std::string stdio_line(const parts& message);
 
 /// A tools/call as the child gets it: `id` in place of the id and of the progress token, the upstream's tool name.
-std::string stdio_line(const port::outgoing_call& call, std::uint64_t id);
+std::string stdio_line(const port::outgoing_request& call, std::uint64_t id);
 
 /// A raw token as one of our ids; nothing if it cannot be one.
 std::optional<std::uint64_t> our_id(std::string_view token);

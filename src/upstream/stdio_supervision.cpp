@@ -102,7 +102,7 @@ asio::awaitable<void> stdio_upstream::run_child() {
 asio::awaitable<bool> stdio_upstream::make_ready(stdio_session& session, std::string& why) {
   const stdio_greeting with{control_, session, next_id_, settings_.handshake_timeout};
   server_hello hello;
-  listed_tools tools;
+  listing tools;
   if (!co_await greet(with, hello, why) || !co_await list_tools(with, tools, why)) co_return false;
   if (stopping_) co_return false;
   {
@@ -110,7 +110,7 @@ asio::awaitable<bool> stdio_upstream::make_ready(stdio_session& session, std::st
     status_.protocol_version = hello.protocol_version;
     status_.server_name = hello.server_name;
   }
-  watcher_.tools_listed(index_, std::move(tools));
+  watcher_.listed(index_, std::move(tools));
   became(port::upstream_state::ready, {});
   phase_ = phase::ready;
   for (auto& exchange : std::exchange(waiting_, {})) submit(std::move(exchange));
@@ -133,10 +133,10 @@ asio::awaitable<void> stdio_upstream::serve(stdio_session& session) {
 }
 
 asio::awaitable<void> stdio_upstream::refresh_tools(stdio_session& session) {
-  listed_tools tools;
+  listing tools;
   std::string why;
   if (co_await list_tools({control_, session, next_id_, settings_.handshake_timeout}, tools, why)) {
-    watcher_.tools_listed(index_, std::move(tools));
+    watcher_.listed(index_, std::move(tools));
   } else if (session.usable() && !stopping_) {
     watcher_.remark(index_, "its list of tools could not be refreshed, the last one stays: " + why);
   }

@@ -49,20 +49,20 @@ stdio_upstream::stdio_upstream(async::worker& control, unsigned index, port::ups
 
 // The calling side.
 
-asio::awaitable<port::reply> stdio_upstream::call(async::worker& on, port::outgoing_call call,
-                                                  async::interrupt& interrupt, port::notification_sink* sink) {
+asio::awaitable<port::reply> stdio_upstream::call(async::worker& on, port::outgoing_request request,
+                                                  async::interrupt& interrupt, port::client_side* client) {
   if (interrupt.raised()) co_return interrupted_reply(interrupt.why(), false, false);
   const std::uint64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
-  const auto exchange = std::make_shared<stdio_exchange>(on, id, stdio_line(call, id));
+  const auto exchange = std::make_shared<stdio_exchange>(on, id, stdio_line(request, id));
   stdio_exchange::waiter here(*exchange);
   asio::post(control_.io, [this, exchange] { submit(exchange); });
   while (true) {
     co_await here.something(interrupt);
     while (const auto progress = here.next_progress()) {
-      if (sink) sink->take(progress->text.view(), progress->seen);
+      if (client) client->take(progress->text.view(), progress->seen);
     }
     if (here.answer()) co_return std::move(*here.answer());
-    if (sink) co_await sink->flush();
+    if (client) co_await client->flush();
     if (!interrupt.raised()) continue;
     const bool sent = !exchange->withdraw();
     const bool late = interrupt.why() == async::interrupt::reason::deadline;

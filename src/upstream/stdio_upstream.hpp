@@ -50,8 +50,8 @@ class stdio_upstream final : public port::upstream, private stdio_session::event
   /// when it has been reaped. Calls in flight end as lost. Control thread; no start() afterwards.
   boost::asio::awaitable<void> stop();
 
-  boost::asio::awaitable<port::reply> call(async::worker& on, port::outgoing_call call, async::interrupt& interrupt,
-                                           port::notification_sink* sink) override;
+  boost::asio::awaitable<port::reply> call(async::worker& on, port::outgoing_request request,
+                                           async::interrupt& interrupt, port::client_side* client) override;
   port::upstream_status status() const override;
   const counters& counted() const { return counted_; }
 

@@ -63,19 +63,20 @@ class fake_upstream final : public port::upstream {
   };
   const std::vector<seen_call>& calls() const { return calls_; }
 
-  boost::asio::awaitable<port::reply> call(async::worker& on, port::outgoing_call call, async::interrupt& interrupt,
-                                           port::notification_sink* sink) override {
-    calls_.push_back({std::string(call.text), std::string(call.tool), std::string(call.seen->arguments.in(call.text))});
+  boost::asio::awaitable<port::reply> call(async::worker& on, port::outgoing_request request,
+                                           async::interrupt& interrupt, port::client_side* client) override {
+    calls_.push_back({std::string(request.text), std::string(request.target),
+                      std::string(request.seen->arguments.in(request.text))});
     co_await boost::asio::post(on.io, boost::asio::use_awaitable);
-    if (sink != nullptr) {
+    if (client != nullptr) {
       for (const std::string& text : notifications) {
         buffer padded;
         padded.append(text);
         protocol::scratch space;
         const auto seen = protocol::peek(padded.view(), space);
-        sink->take(padded.view(), *seen);
+        client->take(padded.view(), *seen);
       }
-      co_await sink->flush();
+      co_await client->flush();
     }
     if (before_answer) before_answer(interrupt);
     std::optional<port::reply> next;

@@ -99,7 +99,11 @@ class gateway {
     EXPECT_TRUE(seen) << request;
     port::answer out;
     async::interrupt interrupt(worker_->timers);
-    const port::incoming_call call{text.view(), &*seen, principal, async::worker::now()};
+    const port::incoming_call call{.text = text.view(),
+                                   .seen = &*seen,
+                                   .client = {.principal = principal},
+                                   .head = {},
+                                   .arrived = async::worker::now()};
     bool done = false;
     boost::asio::co_spawn(worker_->io, service_->call(*worker_, call, interrupt, client, out),
                           [&](std::exception_ptr failure) {
@@ -130,7 +134,11 @@ class gateway {
     const auto seen = protocol::peek(text.view(), space);
     port::answer out;
     async::interrupt interrupt(worker_->timers);
-    const port::incoming_call call{text.view(), &*seen, principal, async::worker::now()};
+    const port::incoming_call call{.text = text.view(),
+                                   .seen = &*seen,
+                                   .client = {.principal = principal},
+                                   .head = {},
+                                   .arrived = async::worker::now()};
     boost::asio::co_spawn(worker_->io, service_->call(*worker_, call, interrupt, client, out), boost::asio::detached);
     worker_->io.restart();
     worker_->io.run_for(20ms);

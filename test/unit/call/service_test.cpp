@@ -258,6 +258,9 @@ class client final : public port::event_sink {
     ++flushes;
     co_return;
   }
+  boost::asio::awaitable<std::string> ask(std::string_view, const protocol::message&, async::interrupt&) override {
+    co_return std::string();
+  }
 };
 
 TEST(progress, reaches_the_client_under_its_own_token_and_nothing_else_does) {

@@ -29,10 +29,13 @@ const std::string event_head =
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
 const std::string answer_event = "event: message\ndata: " + std::string(response) + "\n\n";
 
-struct kept_notifications final : port::notification_sink {
+struct kept_notifications final : port::client_side {
   std::vector<std::string> texts;
   void take(std::string_view text, const protocol::message&) override { texts.emplace_back(text); }
   boost::asio::awaitable<void> flush() override { co_return; }
+  boost::asio::awaitable<std::string> ask(std::string_view, const protocol::message&, async::interrupt&) override {
+    co_return std::string();
+  }
 };
 
 class exchange : public testing::Test {

@@ -41,9 +41,9 @@ TEST_F(child_of_the_gateway, tells_its_tools_version_and_name) {
   start_ready();
 
   ASSERT_EQ(observed.lists().size(), 1U);
-  ASSERT_EQ(observed.lists()[0].pages.size(), 2U);
-  EXPECT_NE(observed.lists()[0].pages[0].find("\"echo\""), std::string::npos);
-  EXPECT_NE(observed.lists()[0].pages[1].find("\"stall\""), std::string::npos);
+  ASSERT_EQ(observed.lists()[0].tools.size(), 2U);
+  EXPECT_NE(observed.lists()[0].tools[0].find("\"echo\""), std::string::npos);
+  EXPECT_NE(observed.lists()[0].tools[1].find("\"stall\""), std::string::npos);
   EXPECT_EQ(upstream().status().protocol_version, "2025-11-25");
   EXPECT_EQ(upstream().status().server_name, "small");
   ASSERT_EQ(observed.states().size(), 1U);
@@ -54,7 +54,7 @@ TEST_F(child_of_the_gateway, is_asked_again_when_it_says_that_its_tools_changed)
   EXPECT_EQ(call("announce").text, "announced");
 
   ASSERT_TRUE(until([&] { return observed.lists().size() == 2; }));
-  EXPECT_NE(observed.lists()[1].pages[0].find("\"extra\""), std::string::npos);
+  EXPECT_NE(observed.lists()[1].tools[0].find("\"extra\""), std::string::npos);
 }
 
 TEST_F(child_of_the_gateway, is_asked_for_its_tools_again_after_the_refresh_time) {

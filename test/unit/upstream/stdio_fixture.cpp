@@ -32,13 +32,16 @@ std::string first_text(std::string_view response) {
   return text != nullptr && text->is_string() ? std::string(text->get_string()) : std::string();
 }
 
-class progress_list final : public port::notification_sink {
+class progress_list final : public port::client_side {
  public:
   void take(std::string_view text, const protocol::message& seen) override {
     EXPECT_EQ(seen.method, "notifications/progress");
     texts.emplace_back(text);
   }
   asio::awaitable<void> flush() override { co_return; }
+  asio::awaitable<std::string> ask(std::string_view, const protocol::message&, async::interrupt&) override {
+    co_return std::string();
+  }
   std::vector<std::string> texts;
 };
 
@@ -61,7 +64,7 @@ std::vector<std::string> small_server(std::vector<std::string> modes) {
   return command;
 }
 
-void recording_observer::tools_listed(unsigned, upstream::listed_tools tools) {
+void recording_observer::listed(unsigned, upstream::listing tools) {
   const std::lock_guard lock(mutex_);
   lists_.push_back(std::move(tools));
 }
@@ -76,7 +79,7 @@ void recording_observer::remark(unsigned, std::string_view line) {
   remarks_.emplace_back(line);
 }
 
-std::vector<upstream::listed_tools> recording_observer::lists() const {
+std::vector<upstream::listing> recording_observer::lists() const {
   const std::lock_guard lock(mutex_);
   return lists_;
 }
@@ -171,7 +174,7 @@ asio::awaitable<void> stdio_fixture::make_call(std::string request, std::string 
   interrupt.arm(begin + deadline);
   in_flight_[tool] = &interrupt;
   progress_list progress;
-  const port::outgoing_call outgoing{text.view(), &*seen, tool};
+  const port::outgoing_request outgoing{.text = text.view(), .seen = &*seen, .target = tool, .client = {}};
   port::reply reply = co_await upstream_->call(data_, outgoing, interrupt, &progress);
   called out;
   out.took = async::worker::now() - begin;

@@ -28,18 +28,18 @@ std::vector<std::string> small_server(std::vector<std::string> modes = {});
 
 class recording_observer final : public upstream::observer {
  public:
-  void tools_listed(unsigned, upstream::listed_tools tools) override;
+  void listed(unsigned, upstream::listing tools) override;
   void state_changed(unsigned, const port::upstream_status& status) override;
   void remark(unsigned, std::string_view line) override;
 
-  std::vector<upstream::listed_tools> lists() const;
+  std::vector<upstream::listing> lists() const;
   std::vector<port::upstream_status> states() const;
   std::vector<std::string> remarks() const;
   bool remarked(std::string_view part) const;
 
  private:
   mutable std::mutex mutex_;
-  std::vector<upstream::listed_tools> lists_;
+  std::vector<upstream::listing> lists_;
   std::vector<port::upstream_status> states_;
   std::vector<std::string> remarks_;
 };

@@ -12,7 +12,8 @@ std::string spliced_line(std::string_view request, std::string_view tool, std::u
   text.append(request);
   protocol::scratch space;
   const auto seen = protocol::peek(text.view(), space);
-  return stdio_line(port::outgoing_call{text.view(), &seen.value(), tool}, id);
+  return stdio_line(port::outgoing_request{.text = text.view(), .seen = &seen.value(), .target = tool, .client = {}},
+                    id);
 }
 
 TEST(line_to_a_child, carries_our_id_token_and_the_upstreams_own_name) {

@@ -1,0 +1,154 @@
+#include "protocol/rewrite.hpp"
+
+#include "base/version.hpp"
+#include "protocol/errors.hpp"
+#include "protocol/scan.hpp"
+#include "protocol/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+namespace switchgear::protocol {
+
+namespace {
+
+constexpr std::string_view reserved = "io.modelcontextprotocol/";
+
+bool speaks_of_the_client(std::string_view key) {
+  if (!key.starts_with(reserved)) return false;
+  key.remove_prefix(reserved.size());
+  return key == "protocolVersion" || key == "clientInfo" || key == "clientCapabilities" || key == "logLevel";
+}
+
+// The members of a client's `_meta` that are no business of the era's, each with a comma behind it.
+std::string other_members(std::string_view meta, std::string_view progress_token) {
+  std::string out;
+  if (meta.empty()) return out;
+  token_index index;
+  scanner in(meta, index);
+  std::string space;
+  for (bool more = in.open('{'); more; more = in.another('}')) {
+    std::string_view raw, key, value;
+    if (!in.key(raw) || !text_of(raw, space, key)) break;
+    const bool is_token = key == "progressToken";
+    const bool left_out = speaks_of_the_client(key);
+    if (!in.skip(value)) break;
+    if (left_out) continue;
+    out.append(raw).append(":");
+    out.append(is_token && !progress_token.empty() ? progress_token : value).append(",");
+  }
+  return out;
+}
+
+std::string modern_meta(const request_rewriting& with, std::string members) {
+  std::string meta = "{" + std::move(members);
+  meta.append(R"("io.modelcontextprotocol/protocolVersion":)").append(quoted(modern_version));
+  meta.append(R"(,"io.modelcontextprotocol/clientInfo":{"name":"switchgear","version":)").append(quoted(version));
+  meta.append(R"(},"io.modelcontextprotocol/clientCapabilities":)").append(write_abilities(with.abilities));
+  if (!with.log_level.empty()) meta.append(R"(,"io.modelcontextprotocol/logLevel":)").append(with.log_level);
+  return meta + "}";
+}
+
+std::string legacy_meta(std::string members) {
+  if (!members.empty()) members.pop_back();
+  return "{" + std::move(members) + "}";
+}
+
+struct change {
+  std::size_t from, to;  // of the text
+  std::string_view with;
+};
+
+void apply(std::string_view text, std::span<change> changes, parts& out) {
+  std::ranges::sort(changes, {}, &change::from);
+  std::size_t done = 0;
+  for (const change& one : changes) {
+    if (one.from > done) out.push_back(text.substr(done, one.from - done));
+    if (!one.with.empty()) out.push_back(one.with);
+    done = one.to;
+  }
+  if (done < text.size()) out.push_back(text.substr(done));
+}
+
+}  // namespace
+
+void rewrite_request(std::string_view text, const message& seen, era from, const request_rewriting& with,
+                     rewritten& out) {
+  // Everything new is written first: pieces of a string that still grows would dangle.
+  std::string& fresh = out.fresh;
+  fresh.clear();
+  std::pair<std::size_t, std::size_t> target, meta, added;
+  const auto note = [&](std::string_view piece, std::pair<std::size_t, std::size_t>& where) {
+    where = {fresh.size(), piece.size()};
+    fresh.append(piece);
+  };
+  if (!with.target.empty()) note(quoted(with.target), target);
+  const bool modern_both = from == era::modern && with.to == era::modern;
+  const bool other_era = from == era::modern || with.to == era::modern;
+  const bool new_meta = other_era && !modern_both;
+  if (new_meta) {
+    std::string members = other_members(seen.meta.in(text), with.progress_token);
+    note(with.to == era::modern ? modern_meta(with, std::move(members)) : legacy_meta(std::move(members)), meta);
+  }
+  std::string inserted;
+  if (new_meta && !seen.meta) inserted.append(R"("_meta":)").append(fresh, meta.first, meta.second).append(",");
+  if (!with.input_responses.empty()) inserted.append(R"("inputResponses":)").append(with.input_responses).append(",");
+  if (!with.request_state.empty() && !seen.request_state) {
+    inserted.append(R"("requestState":)").append(with.request_state).append(",");
+  }
+  const std::string_view params = seen.params.in(text);
+  const bool empty_params = params.find_first_not_of(" \t\r\n", 1) + 1 == params.size();
+  if (!inserted.empty() && (!seen.params || empty_params)) inserted.pop_back();
+  if (!inserted.empty() && !seen.params) inserted = R"("params":{)" + inserted + "},";
+  note(inserted, added);
+
+  const auto piece = [&](const std::pair<std::size_t, std::size_t>& where) {
+    return std::string_view(fresh).substr(where.first, where.second);
+  };
+  std::array<change, 6> changes{};
+  std::size_t used = 0;
+  const auto replace = [&](span place, std::string_view token) {
+    if (place && !token.empty()) changes[used++] = {place.offset, std::size_t{place.offset} + place.size, token};
+  };
+  replace(seen.id, with.id);
+  replace(seen.name ? seen.name : seen.uri, piece(target));
+  replace(seen.request_state, with.request_state);
+  if (new_meta) {
+    replace(seen.meta, piece(meta));
+  } else {
+    replace(seen.progress_token, with.progress_token);
+  }
+  if (!inserted.empty()) {
+    const std::size_t at = (seen.params ? std::size_t{seen.params.offset} : text.find('{')) + 1;
+    changes[used++] = {at, at, piece(added)};
+  }
+  apply(text, std::span(changes).first(used), out.pieces);
+}
+
+void rewrite_response(std::string_view text, const message& seen, era from, era to, std::string_view id,
+                      std::string_view method, rewritten& out) {
+  constexpr std::int64_t legacy_not_found = -32002;
+  static const std::string modern_not_found = std::to_string(code::invalid_params);
+  std::array<change, 3> changes{};
+  std::size_t used = 0;
+  if (seen.id) changes[used++] = {seen.id.offset, std::size_t{seen.id.offset} + seen.id.size, id};
+  if (from == era::legacy && to == era::modern) {
+    if (seen.error && seen.error_code == legacy_not_found && method == "resources/read") {
+      const span code = seen.error_code_token;
+      changes[used++] = {code.offset, std::size_t{code.offset} + code.size, modern_not_found};
+    }
+    const std::string_view result = seen.result.in(text);
+    if (result.starts_with('{') && !seen.result_type) {
+      out.fresh = complete_member;
+      if (method == "resources/read" && !seen.ttl && !seen.cache_scope) out.fresh += uncacheable_members;
+      if (result.find_first_not_of(" \t\r\n", 1) + 1 == result.size()) out.fresh.pop_back();
+      const std::size_t at = std::size_t{seen.result.offset} + 1;
+      changes[used++] = {at, at, out.fresh};
+    }
+  }
+  apply(text, std::span(changes).first(used), out.pieces);
+}
+
+}  // namespace switchgear::protocol
