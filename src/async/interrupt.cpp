@@ -9,7 +9,28 @@ void interrupt::arm(time_point deadline, time_point slow_after, void (*on_slow)(
   const bool has_slow = on_slow != nullptr && slow_after < deadline;
   on_slow_ = has_slow ? on_slow : nullptr;
   slow_context_ = slow_context;
-  wheel_.arm(*this, has_slow ? slow_after : deadline);
+  slow_after_ = slow_after;
+  if (pauses_ == 0) arm_next();
+}
+
+void interrupt::arm_next() {
+  wheel_.arm(*this, on_slow_ != nullptr ? slow_after_ : deadline_);
+}
+
+void interrupt::pause(time_point now) {
+  if (pauses_++ != 0) return;
+  paused_at_ = now;
+  disarm();
+}
+
+void interrupt::resume(time_point now) {
+  if (--pauses_ != 0) return;
+  const duration stood = now - paused_at_;
+  paused_ += stood;
+  if (deadline_ == time_point::max()) return;
+  deadline_ += stood;
+  if (on_slow_ != nullptr) slow_after_ += stood;
+  if (!raised()) arm_next();
 }
 
 void interrupt::raise(reason why) {
@@ -22,7 +43,7 @@ void interrupt::raise(reason why) {
 void interrupt::fire() {
   if (on_slow_ != nullptr) {
     auto on_slow = std::exchange(on_slow_, nullptr);
-    wheel_.arm(*this, deadline_);
+    arm_next();
     on_slow(slow_context_);
     return;
   }

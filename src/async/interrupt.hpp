@@ -21,12 +21,19 @@ class interrupt final : public timer_node {
   void arm(time_point deadline, time_point slow_after = time_point::max(), void (*on_slow)(void*) = nullptr,
            void* slow_context = nullptr);
 
+  /// Stops the clock, for instance while a person is asked something; the deadline and the slow moment move by as much.
+  /// Pauses may overlap; the clock runs again after the last resume(). Whoever pauses bounds the pause by himself.
+  void pause(time_point now);
+  void resume(time_point now);
+  /// How long the clock has stood still so far, without a pause that lasts.
+  duration paused() const { return paused_; }
+
   /// Ends the present wait, and every later one, for `why`. The first reason stays.
   void raise(reason why);
 
   reason why() const { return why_; }
   bool raised() const { return why_ != reason::none; }
-  time_point deadline() const { return deadline_; }
+  time_point deadline() const { return pauses_ == 0 ? deadline_ : time_point::max(); }
 
   /// Says how to stop the wait that is about to begin; ends with the guard. One wait at a time: the inner guard rules
   /// until it ends.
@@ -52,9 +59,14 @@ class interrupt final : public timer_node {
 
  private:
   void fire() override;
+  void arm_next();
 
   timer_wheel& wheel_;
   time_point deadline_ = time_point::max();
+  time_point slow_after_ = time_point::max();
+  time_point paused_at_{};
+  duration paused_{};
+  unsigned pauses_ = 0;
   void (*on_slow_)(void*) = nullptr;
   void* slow_context_ = nullptr;
   void (*stop_)(void*) = nullptr;

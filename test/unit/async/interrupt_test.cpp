@@ -1,0 +1,79 @@
+#include "async/interrupt.hpp"
+
+#include "async/worker.hpp"
+
+#include <gtest/gtest.h>
+
+namespace switchgear::async {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct clock_of_a_call : testing::Test {
+  worker on{0};
+  interrupt call{on.timers};
+  time_point start = worker::now();
+
+  void run(duration length) {
+    on.io.restart();
+    on.io.run_for(length);
+  }
+};
+
+TEST_F(clock_of_a_call, ends_it_at_its_deadline) {
+  call.arm(start + 20ms);
+  run(100ms);
+  EXPECT_EQ(call.why(), interrupt::reason::deadline);
+}
+
+TEST_F(clock_of_a_call, stands_still_while_it_is_paused) {
+  call.arm(start + 20ms);
+  call.pause(start);
+  run(60ms);
+  EXPECT_FALSE(call.raised());
+  EXPECT_EQ(call.deadline(), time_point::max());
+  call.resume(start + 1h);
+  EXPECT_EQ(call.deadline(), start + 1h + 20ms);
+  EXPECT_EQ(call.paused(), 1h);
+  EXPECT_TRUE(call.armed());
+}
+
+TEST_F(clock_of_a_call, runs_again_after_the_last_of_overlapping_pauses) {
+  call.arm(start + 20ms);
+  call.pause(start);
+  call.pause(start + 1s);
+  call.resume(start + 2s);
+  EXPECT_EQ(call.deadline(), time_point::max());
+  call.resume(start + 3s);
+  EXPECT_EQ(call.paused(), 3s);
+}
+
+TEST_F(clock_of_a_call, moves_the_slow_moment_as_well) {
+  bool slow = false;
+  const auto note = [](void* flag) { *static_cast<bool*>(flag) = true; };
+  call.arm(start + 200ms, start + 10ms, note, &slow);
+  call.pause(start);
+  run(40ms);
+  EXPECT_FALSE(slow);
+  call.resume(start + 10ms);
+  run(60ms);
+  EXPECT_TRUE(slow);
+}
+
+TEST_F(clock_of_a_call, does_not_start_again_once_the_call_was_interrupted) {
+  call.arm(start + 20ms);
+  call.pause(start);
+  call.raise(interrupt::reason::cancelled);
+  call.resume(start + 1s);
+  EXPECT_FALSE(call.armed());
+  EXPECT_EQ(call.why(), interrupt::reason::cancelled);
+}
+
+TEST_F(clock_of_a_call, that_was_never_set_is_not_set_by_a_pause) {
+  call.pause(start);
+  call.resume(start + 1s);
+  EXPECT_FALSE(call.armed());
+}
+
+}  // namespace
+}  // namespace switchgear::async
