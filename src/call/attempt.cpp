@@ -1,28 +1,12 @@
 #include "call/attempt.hpp"
 
+#include "async/chain.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace switchgear::call {
 namespace {
-
-// Ends a part when the whole ends. A probe must be settled while its lease runs, so an attempt may have to end earlier
-// than its call; with an interrupt of its own it leaves the call's untouched, and the cascade can go on.
-class chain {
- public:
-  chain(async::interrupt& whole, async::interrupt& part)
-      : whole_(whole), part_(part), guard_(whole, &chain::pass_on, this) {}
-
- private:
-  static void pass_on(void* self) {
-    auto& link = *static_cast<chain*>(self);
-    link.part_.raise(link.whole_.why());
-  }
-
-  async::interrupt& whole_;
-  async::interrupt& part_;
-  async::interrupt::guard guard_;
-};
 
 struct running_call {
   breaker::permit permit;
@@ -87,8 +71,10 @@ boost::asio::awaitable<void> try_tool(attempt_context& given, attempt& done) {
     co_return;
   }
 
+  // A probe must be settled while its lease runs, so an attempt may have to end earlier than its call; with an
+  // interrupt of its own it leaves the call's untouched, and the cascade can go on.
   async::interrupt interrupt(given.on.timers);
-  const chain chained(given.whole, interrupt);
+  const async::chain chained(given.whole, interrupt);
   const duration slow_after = call.permit.slow_after();
   interrupt.arm(std::min(given.whole.deadline(), call.permit.lease_deadline()),
                 slow_after > duration::zero() ? given.started + slow_after : time_point::max(),
@@ -97,7 +83,7 @@ boost::asio::awaitable<void> try_tool(attempt_context& given, attempt& done) {
   done.ended = async::worker::now();
 
   done.what = classify(done.reply, target.policy, call.permit.tool_probe());
-  done.took = done.ended - given.started;
+  done.took = done.ended - given.started - interrupt.paused();
   const duration server_limit = target.server_gate->slow_after();
   done.slow = over(done.took, slow_after);
   done.what.tool.slow = slow_after > duration::zero() && (done.what.tool.slow || done.slow);

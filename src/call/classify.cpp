@@ -43,8 +43,16 @@ meaning of_error_code(std::int64_t code) {
   return timely_answer;  // it blames the caller
 }
 
+// A question to the client, or a handle on work that goes on: the server is there, the tool has not shown yet whether
+// it works (MCP 2026-07-28 basic "Result types").
+bool is_unfinished(const port::reply& reply) {
+  const std::string_view type = reply.message.result_type.in(reply.body.view());
+  return !type.empty() && type != R"("complete")";
+}
+
 meaning of_result(const port::reply& reply, const port::tool_policy& policy, bool probe) {
   meaning what = timely_answer;
+  if (is_unfinished(reply)) return {nothing, good, ending::answered, reason::none};
   if (!reply.message.is_error) return what;
   switch (policy.breaker.is_error) {
     case breaker::is_error::neutral:

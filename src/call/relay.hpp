@@ -1,30 +1,43 @@
-// Progress of a call on its way back to the client, under the client's own token.
+// What an upstream says about a request before its response, on its way to the client.
 #pragma once
 
+#include "async/worker.hpp"
 #include "port/call_handler.hpp"
-#include "port/upstream.hpp"
+#include "port/client.hpp"
 
 #include <string_view>
 
 namespace switchgear::call {
 
-/// Passes on notifications/progress with the client's token in the place of the gateway's, and drops everything else:
-/// the gateway offers nothing but tools, so a client expects no other notification. Lives as long as the call.
+/// Lives as long as the request. Progress goes on under the client's own token, or not at all if it gave none; log
+/// messages as far as the client wants them; everything else as it is. Questions go to clients that declared that they
+/// answer them; while a client thinks, the request's clock stands still, for at most `patience` a question.
 class relay final : public port::client_side {
  public:
-  /// `token` is the client's, raw. `client` must outlive this.
-  relay(port::event_sink& client, std::string_view token) : client_(client), token_(token) {}
+  struct facts {
+    async::worker& on;
+    port::event_sink* sink;  ///< null: the client takes no events
+    const port::client& who;
+    std::string_view token;   ///< the client's progress token, raw; empty: none
+    async::interrupt& whole;  ///< of the request
+    duration patience;
+  };
+
+  explicit relay(const facts& known) : known_(known) {}
 
   void take(std::string_view text, const protocol::message& seen) override;
-  boost::asio::awaitable<void> flush() override { return client_.flush(); }
+  boost::asio::awaitable<void> flush() override;
   boost::asio::awaitable<std::string> ask(std::string_view text, const protocol::message& seen,
-                                          async::interrupt& until) override {
-    return client_.ask(text, seen, until);
-  }
+                                          async::interrupt& until) override;
+
+  /// The client has been asked something: from then on no other upstream may answer in the place of this one.
+  bool asked() const { return asked_; }
 
  private:
-  port::event_sink& client_;
-  std::string_view token_;
+  bool wants(std::string_view text, const protocol::message& log) const;
+
+  const facts known_;
+  bool asked_ = false;
 };
 
 }  // namespace switchgear::call

@@ -1,14 +1,14 @@
 #include "call/service.hpp"
 
-#include "call/attempt.hpp"
+#include "call/errand.hpp"
 #include "call/explain.hpp"
 #include "call/question.hpp"
-#include "call/relay.hpp"
+#include "call/respond.hpp"
+#include "call/rounds.hpp"
 #include "call/step_request.hpp"
 #include "cascade/stand_in.hpp"
 #include "cascade/wording.hpp"
 #include "protocol/errors.hpp"
-#include "protocol/results.hpp"
 #include "protocol/text.hpp"
 
 #include <optional>
@@ -31,23 +31,23 @@ struct found_answer {
   buffer body;                                // of a tool step
 };
 
-std::string_view client_id(const port::incoming_call& call) {
-  const std::string_view id = call.seen->id.in(call.text);
-  return id.empty() ? protocol::no_id : id;
-}
-
 void answer_unknown_tool(const port::incoming_call& call, port::answer& out) {
   constexpr std::size_t longest_echo = 128;
   const std::string_view name = protocol::head(call.seen->name_text, longest_echo);
   const std::string text =
       name.empty() ? "The call names no tool" : "There is no tool " + std::string(name) + " here; see tools/list";
-  out.text = protocol::write_error(client_id(call), protocol::code::invalid_params, text);
+  out.text = protocol::write_error(call.seen->id.in(call.text), protocol::code::invalid_params, text);
   out.pieces.push_back(out.text);
 }
 
-cascade::event event_of(const attempt& tried, const tool& target) {
+cascade::event event_of(const attempt& tried, const tool& target, bool in_dialogue) {
   const bool presentable = tried.reply.has_message && tried.reply.message.error;
-  return {tried.what.how, tried.what.reason, tried.acted(target), presentable};
+  return {tried.what.how, tried.what.reason, tried.acted(target), presentable, in_dialogue};
+}
+
+/// The request goes on with what was begun before: its client answers what a server asked.
+bool continues(const port::incoming_call& call) {
+  return call.seen->input_responses || call.seen->request_state;
 }
 
 }  // namespace
@@ -93,6 +93,7 @@ class course {
   found_answer found_;
   std::optional<std::optional<cascade::answer_key>> key_;  // made when first needed
   time_point now_{};
+  bool in_dialogue_ = false;
 };
 
 boost::asio::awaitable<void> service::call(async::worker& on, const port::incoming_call& call,
@@ -110,22 +111,26 @@ boost::asio::awaitable<void> service::call(async::worker& on, const port::incomi
 }
 
 boost::asio::awaitable<void> course::run(port::event_sink* client) {
-  const std::string_view token = call_.seen->progress_token.in(call_.text);
-  std::optional<relay> progress;
-  if (client != nullptr && !token.empty()) progress.emplace(*client, token);
+  relay way_back({.on = on_,
+                  .sink = client,
+                  .who = call_.client,
+                  .token = call_.seen->progress_token.in(call_.text),
+                  .whole = interrupt_,
+                  .patience = called_.policy.patience});
   attempt_context given{
       .on = on_,
       .breakers = service_.breakers_,
       .whole = interrupt_,
       .target = called_,
       .outgoing = {.text = call_.text, .seen = call_.seen, .target = called_.entry->original, .client = call_.client},
-      .client = progress ? &*progress : nullptr,
+      .client = &way_back,
       .started = call_.arrived,
       .may_wait = true};
-  co_await try_tool(given, primary_);
+  co_await try_in_rounds(given, &way_back, primary_);
   now_ = primary_.ended;
+  in_dialogue_ = way_back.asked() || continues(call_) || asks_for_input(primary_.reply);
 
-  cascade::action next = machine_.on(event_of(primary_, called_), now_);
+  cascade::action next = machine_.on(event_of(primary_, called_, in_dialogue_), now_);
   while (next.what == verb::try_step) {
     const cascade::event ended = co_await try_step(next.step);
     next = machine_.on(ended, now_);
@@ -181,11 +186,11 @@ boost::asio::awaitable<cascade::event> course::call_other_tool(const prepared_st
   attempt tried;
   co_await try_tool(given, tried);
   now_ = tried.ended;
-  cascade::event ended = event_of(tried, *step.target);
+  cascade::event ended = event_of(tried, *step.target, false);
   if (tried.what.how != ending::answered) co_return ended;
 
   const protocol::message& message = tried.reply.message;
-  if (!message.result || message.is_error) {
+  if (!message.result || message.is_error || asks_for_input(tried.reply)) {
     ended.how = ending::failed;
     co_return ended;
   }
@@ -209,18 +214,17 @@ cascade::event course::take_fixed(const prepared_step& step) {
 
 /// The primary's bytes, with the client's id in the place of ours.
 void course::pass_on() {
-  const protocol::message& message = primary_.reply.message;
+  const bool is_error = primary_.reply.message.is_error;
   if (called_.uses_cache) store_answer();
-  out_.body = std::move(primary_.reply.body);
-  protocol::splice(out_.body.view(), message, {client_id(call_), {}, {}}, out_.pieces);
-  record(served_by::primary, message.is_error);
+  respond(call_, primary_.reply, {}, out_);
+  record(served_by::primary, is_error);
 }
 
 void course::store_answer() {
   const protocol::message& message = primary_.reply.message;
   const std::string_view result = message.result.in(primary_.reply.body.view());
   const bool good = primary_.what.how == ending::answered && !result.empty();
-  if (!cascade::cacheable({called_.read_only, good, message.is_error, result})) return;
+  if (!cascade::cacheable({called_.read_only, good, message.is_error, in_dialogue_})) return;
   if (key()) service_.answers_.store(*key(), result, now_);
 }
 
@@ -242,8 +246,7 @@ void course::fail() {
 
 void course::give(std::string result) {
   out_.degraded = true;
-  out_.text = std::move(result);
-  protocol::write_result(client_id(call_), out_.text, out_.pieces);
+  respond(call_, std::move(result), out_);
 }
 
 void course::record(served_by who, bool is_error) {

@@ -20,8 +20,7 @@ std::size_t shard_count(const answer_cache::limits& most) {
 }  // namespace
 
 bool cacheable(const candidate& answer) {
-  return answer.read_only && answer.is_result && !answer.is_error &&
-         answer.result.find("\"resultType\"") == std::string_view::npos;
+  return answer.read_only && answer.is_result && !answer.is_error && !answer.in_dialogue;
 }
 
 answer_cache::answer_cache(limits most) : most_(most), shards_(shard_count(most)) {}

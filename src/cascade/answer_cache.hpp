@@ -24,14 +24,13 @@ using answer_key = std::array<unsigned char, 16>;
 
 /// What decides whether an answer may be stored.
 struct candidate {
-  bool read_only = false;   ///< the tool only reads
-  bool is_result = false;   ///< a JSON-RPC result, under a good status, complete
-  bool is_error = false;    ///< the result says isError
-  std::string_view result;  ///< its JSON
+  bool read_only = false;    ///< the tool only reads
+  bool is_result = false;    ///< a JSON-RPC result, under a good status, complete
+  bool is_error = false;     ///< the result says isError
+  bool in_dialogue = false;  ///< it asks for input, or came of input: it belongs to one conversation
 };
 
-/// Only a complete good result of a tool that only reads may be given again. One that says `resultType` is not kept
-/// either: it may be a request for input, which belongs to one conversation (MCP 2026-07-28, basic/patterns/mrtr).
+/// Only a complete good result of a tool that only reads may be given again (MCP 2026-07-28, basic/patterns/mrtr).
 bool cacheable(const candidate& answer);
 
 /// Bounded LRU. Thread-safe: shards with a mutex each, touched only for tools that have a cache step. No clock.

@@ -25,7 +25,7 @@ action machine::on(const event& ended, time_point now) {
     reason_ = ended.reason;
     if (ended.how == ending::cancelled) return {verb::fail};
     // Without steps the caller gets what a direct call would have brought.
-    const bool final = ended.how == ending::denied || plan_.steps.empty();
+    const bool final = ended.how == ending::denied || plan_.steps.empty() || ended.in_dialogue;
     if (final) return {ended.presentable ? verb::pass_on : verb::fail};
     return next_step(now);
   }

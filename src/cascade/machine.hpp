@@ -49,6 +49,9 @@ struct event {
   bool acted = false;
   /// The primary brought a JSON-RPC error, to be passed on when there is no step at all.
   bool presentable = false;
+  /// The client has been asked something on the way, or answers what it was asked before: a dialogue with one server,
+  /// which nothing else may end (MCP 2026-07-28 basic/patterns/mrtr).
+  bool in_dialogue = false;
 };
 
 struct action {

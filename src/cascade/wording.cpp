@@ -22,9 +22,18 @@ std::string with_detail(std::string sentence, std::string_view detail) {
   return detail.empty() ? sentence : join(sentence, ": ", detail);
 }
 
+std::string the(const account& what) {
+  return join("the ", what.noun, " ", what.tool);
+}
+
+std::string at_the_beginning(std::string sentence) {
+  sentence[0] = 'T';
+  return sentence;
+}
+
 std::string refused(const account& what) {
-  const std::string who = what.server_scope ? join("the server ", what.server, ", which has the tool ", what.tool, ",")
-                                            : join("the tool ", what.tool, " (server ", what.server, ")");
+  const std::string who = what.server_scope ? join("the server ", what.server, ", which has ", join(the(what), ","))
+                                            : join(the(what), " (server ", what.server, ")");
   switch (what.why_refused) {
     case account::refusal::operator_closed:
       return join("Not called: an operator has switched off ", who);
@@ -42,13 +51,12 @@ std::string cause(const account& what) {
     case reason::open:
       return refused(what);
     case reason::timeout:
-      return with_detail(join("The tool ", what.tool, join(" (server ", what.server, ")"), " did not answer within ",
-                              readable(what.waited)),
+      return with_detail(join(at_the_beginning(the(what)), join(" (server ", what.server, ")"),
+                              " did not answer within ", readable(what.waited)),
                          what.detail);
     case reason::unreachable:
-      return with_detail(
-          join("Not called: the server ", what.server, ", which has the tool ", what.tool, ", cannot be reached"),
-          what.detail);
+      return with_detail(join("Not called: the server ", what.server, ", which has ", the(what), ", cannot be reached"),
+                         what.detail);
     case reason::throttled:
       return with_detail(join("The server ", what.server, " takes no more calls of ", what.tool, " at the moment"),
                          what.detail);
@@ -63,7 +71,7 @@ std::string cause(const account& what) {
     case reason::exhausted:
       break;
   }
-  return with_detail(join("The tool ", what.tool, " failed at the server ", what.server), what.detail);
+  return with_detail(join(at_the_beginning(the(what)), " failed at the server ", what.server), what.detail);
 }
 
 std::string_view outcome(ending how) {

@@ -16,8 +16,9 @@ namespace switchgear::cascade {
 
 /// What there is to say of a call that nobody answered.
 struct account {
-  std::string_view tool;    ///< exported name
-  std::string_view server;  ///< alias of its upstream
+  std::string_view noun = "tool";  ///< what `tool` is
+  std::string_view tool;           ///< exported name
+  std::string_view server;         ///< alias of its upstream
 
   /// What the breaker that refused was doing.
   enum class refusal : std::uint8_t { none, open, probing, operator_closed };

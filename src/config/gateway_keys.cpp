@@ -133,6 +133,15 @@ key<gateway> upstreams_key() {
   return made;
 }
 
+void check_sessions(const field& root, const gateway& made) {
+  constexpr std::size_t shortest_key = 16;
+  const std::size_t size = made.listen.session_key.size();
+  if (size == 0 || size >= shortest_key) return;
+  root.nearest("sessions")
+      .nearest("key")
+      .fail("is a secret of " + std::to_string(size) + " characters, which could be guessed; write at least 16");
+}
+
 // Settings that could not have any effect are a misunderstanding.
 void check_redis(const field& root, const gateway& made) {
   if (root.at().find("redis") == nullptr) return;
@@ -172,6 +181,11 @@ const keys<gateway>& session_keys() {
       value_key<gateway>(
           "most", a_count(1, 10'000'000), [](auto& to) -> auto& { return to.listen.max_sessions; },
           "Most sessions at once; a client that would be one more is refused."),
+      value_key<gateway>(
+          "key", a_secret(), [](auto& to) -> auto& { return to.listen.session_key; },
+          "The secret that session ids are sealed with, at least 16 characters; best as `${NAME}`. With it sessions "
+          "outlive a restart, and every gateway with the same one serves them. Not set: gateways with one Redis agree "
+          "on one there, and a gateway alone makes one up at its start."),
   };
   return table;
 }
@@ -282,6 +296,7 @@ const keys<gateway>& gateway_keys() {
 
 void check_gateway(const field& root, const gateway& made) {
   check_redis(root, made);
+  check_sessions(root, made);
   if (root.at().find("breaker") != nullptr) check_breaker(root.nearest("breaker"), made.breaker);
   if (made.names == route::naming::plain && made.upstreams.size() > 1) {
     root.nearest("names").fail("plain needs exactly one upstream, and there are " +

@@ -87,6 +87,10 @@ const keys<port::tool_policy>& tool_keys() {
           "deadline", a_duration(10ms, 1h), [](auto& to) -> auto& { return to.deadline; },
           "From the arrival of a call to its answer, every step of the cascade included."),
       value_key<target>(
+          "patience", a_duration(100ms, 1h), [](auto& to) -> auto& { return to.patience; },
+          "How long a client may take to answer a question that the server asks on the way (sampling, elicitation, "
+          "roots). The deadline's clock stands still meanwhile."),
+      value_key<target>(
           "read_only", maybe(a_flag()), [](auto& to) -> auto& { return to.read_only; },
           "Whether the tool only reads. Not set: the server's own hint decides. A tool that writes is never "
           "called a second time when the first call may have arrived, and its answers are not kept."),

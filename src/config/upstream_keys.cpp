@@ -125,6 +125,11 @@ const keys<upstream>& upstream_keys() {
       http_only(value_key<upstream>(
           "connections", a_count(1, 65'535), [](auto& to) -> auto& { return to.link.max_connections; },
           "Most connections to the server, for each thread of the gateway. Only with `url`.")),
+      value_key<upstream>(
+          "own_sessions", a_count(0, 100'000), [](auto& to) -> auto& { return to.link.own_sessions; },
+          "Most clients with a session (or child) of their own: those that declare sampling, elicitation or roots, "
+          "which a legacy server must know of from the start. Further ones share the common session, in which the "
+          "server can ask nothing. `0`: all share."),
       section_key<upstream>(
           "breaker", breaker_keys(), [](auto& to) -> auto& { return to.breaker; },
           "The breaker over the server as a whole; what is not set here is taken from the top-level `breaker`."),

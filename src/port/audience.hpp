@@ -5,6 +5,7 @@
 #include "async/interrupt.hpp"
 #include "async/worker.hpp"
 #include "port/offer.hpp"
+#include "protocol/message.hpp"
 
 #include <boost/asio/awaitable.hpp>
 

@@ -32,7 +32,7 @@ struct incoming_call {
 struct answer {
   parts pieces;                               ///< a complete JSON-RPC response with the client's id
   buffer body;                                ///< the upstream's bytes, when they are passed on
-  std::string text;                           ///< what we wrote ourselves
+  std::string text, state;                    ///< what we wrote ourselves
   std::shared_ptr<const std::string> shared;  ///< a stored answer
   bool degraded = false;                      ///< not from the primary
   int status = 200;                           ///< HTTP status that the answer wants, of a modern client's request only

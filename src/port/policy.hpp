@@ -15,6 +15,10 @@ struct tool_policy {
   duration deadline =
       std::chrono::seconds(30);  ///< from the arrival of the call to its answer, all steps together; > 0
 
+  /// How long a client may take to answer what a server asks of it (sampling, elicitation, roots); the deadline's clock
+  /// stands still meanwhile. > 0
+  duration patience = std::chrono::minutes(5);
+
   /// The operator's word on whether the tool only reads. Unset: the server's own hint decides. It rules what may happen
   /// once an upstream may know of a call, and what may be kept as a stored answer.
   std::optional<bool> read_only;

@@ -20,6 +20,7 @@ struct listen_settings {
   std::vector<std::string> allowed_origins;   ///< Origin values accepted besides loopback origins; "*" accepts all
   duration session_idle = std::chrono::minutes(30);  ///< a session unused for this long is forgotten
   std::size_t max_sessions = 10'000;
+  std::string session_key;  ///< a text that session ids are sealed with, at least 16 characters; empty: made up
   duration drain = std::chrono::seconds(5);  ///< after SIGTERM: how long calls may still finish
 };
 
@@ -45,6 +46,7 @@ struct upstream_settings {
   duration refresh = std::chrono::minutes(5);             ///< how often tools/list is asked again
   std::size_t max_answer = 50 * 1024 * 1024;              ///< bytes of one message; above it the call fails
   std::size_t max_connections = 1024;                     ///< per gateway thread
+  std::size_t own_sessions = 100;                         ///< most clients with a session of their own; 0: all share
 };
 
 }  // namespace switchgear::port

@@ -127,28 +127,30 @@ void rewrite_request(std::string_view text, const message& seen, era from, const
   apply(text, std::span(changes).first(used), out.pieces);
 }
 
-void rewrite_response(std::string_view text, const message& seen, era from, era to, std::string_view id,
-                      std::string_view method, rewritten& out) {
+void rewrite_response(std::string_view text, const message& seen, const response_rewriting& with, std::string& fresh,
+                      parts& out) {
   constexpr std::int64_t legacy_not_found = -32002;
   static const std::string modern_not_found = std::to_string(code::invalid_params);
-  std::array<change, 3> changes{};
+  std::array<change, 4> changes{};
   std::size_t used = 0;
-  if (seen.id) changes[used++] = {seen.id.offset, std::size_t{seen.id.offset} + seen.id.size, id};
-  if (from == era::legacy && to == era::modern) {
-    if (seen.error && seen.error_code == legacy_not_found && method == "resources/read") {
-      const span code = seen.error_code_token;
-      changes[used++] = {code.offset, std::size_t{code.offset} + code.size, modern_not_found};
-    }
+  const auto replace = [&](span place, std::string_view token) {
+    if (place && !token.empty()) changes[used++] = {place.offset, std::size_t{place.offset} + place.size, token};
+  };
+  replace(seen.id, with.id);
+  replace(seen.request_state, with.request_state);
+  if (with.from == era::legacy && with.to == era::modern) {
+    const bool reads = with.method == "resources/read";
+    if (seen.error && seen.error_code == legacy_not_found && reads) replace(seen.error_code_token, modern_not_found);
     const std::string_view result = seen.result.in(text);
     if (result.starts_with('{') && !seen.result_type) {
-      out.fresh = complete_member;
-      if (method == "resources/read" && !seen.ttl && !seen.cache_scope) out.fresh += uncacheable_members;
-      if (result.find_first_not_of(" \t\r\n", 1) + 1 == result.size()) out.fresh.pop_back();
+      fresh = complete_member;
+      if (reads && !seen.ttl && !seen.cache_scope) fresh += uncacheable_members;
+      if (result.find_first_not_of(" \t\r\n", 1) + 1 == result.size()) fresh.pop_back();
       const std::size_t at = std::size_t{seen.result.offset} + 1;
-      changes[used++] = {at, at, out.fresh};
+      changes[used++] = {at, at, fresh};
     }
   }
-  apply(text, std::span(changes).first(used), out.pieces);
+  apply(text, std::span(changes).first(used), out);
 }
 
 }  // namespace switchgear::protocol

@@ -40,11 +40,20 @@ struct request_rewriting {
 void rewrite_request(std::string_view text, const message& seen, era from, const request_rewriting& with,
                      rewritten& out);
 
-/// A response of a server of era `from` for a client of era `to`, under the client's `id` (raw). A legacy result
-/// gets the members that modern clients need: resultType, and for resources/read ttlMs and cacheScope. The code of a
-/// resource that is not there is each era's own.
-void rewrite_response(std::string_view text, const message& seen, era from, era to, std::string_view id,
-                      std::string_view method, rewritten& out);
+/// How a response comes back.
+struct response_rewriting {
+  era from = era::legacy;          ///< of the server
+  era to = era::legacy;            ///< of the client
+  std::string_view id;             ///< the client's, raw
+  std::string_view method;         ///< of the request
+  std::string_view request_state;  ///< raw; in the place of result.requestState; empty: stays
+};
+
+/// A response of a server for a client. A legacy result gets the members that modern clients need: resultType, and for
+/// resources/read ttlMs and cacheScope. The code of a resource that is not there is each era's own. Pieces point into
+/// `text`, into `with` and into `fresh`, which must not move.
+void rewrite_response(std::string_view text, const message& seen, const response_rewriting& with, std::string& fresh,
+                      parts& out);
 
 /// Result members that a modern client needs and a legacy server does not write; each with a comma behind it.
 inline constexpr std::string_view complete_member = R"("resultType":"complete",)";

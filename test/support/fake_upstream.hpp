@@ -58,15 +58,21 @@ class fake_upstream final : public port::upstream {
   /// The next call is not answered: it ends when it is interrupted.
   void hang() { script_.push_back(std::nullopt); }
 
+  /// What the server asks of the client before its answers, and what it heard.
+  std::vector<std::string> questions, heard;
+  /// The era of its answers.
+  protocol::era speaks = protocol::era::legacy;
+
   struct seen_call {
-    std::string text, tool, arguments;
+    std::string text, tool, arguments, input_responses, request_state, mirrored;
   };
   const std::vector<seen_call>& calls() const { return calls_; }
 
   boost::asio::awaitable<port::reply> call(async::worker& on, port::outgoing_request request,
                                            async::interrupt& interrupt, port::client_side* client) override {
     calls_.push_back({std::string(request.text), std::string(request.target),
-                      std::string(request.seen->arguments.in(request.text))});
+                      std::string(request.seen->arguments.in(request.text)), std::string(request.input_responses),
+                      std::string(request.request_state), std::string(request.mirrored)});
     co_await boost::asio::post(on.io, boost::asio::use_awaitable);
     if (client != nullptr) {
       for (const std::string& text : notifications) {
@@ -78,12 +84,21 @@ class fake_upstream final : public port::upstream {
       }
       co_await client->flush();
     }
+    for (const std::string& text : questions) {
+      buffer padded;
+      padded.append(text);
+      protocol::scratch space;
+      const auto seen = protocol::peek(padded.view(), space);
+      async::interrupt until(on.timers);
+      heard.push_back(client == nullptr ? std::string() : co_await client->ask(padded.view(), *seen, until));
+    }
     if (before_answer) before_answer(interrupt);
     std::optional<port::reply> next;
     if (!script_.empty()) {
       next = std::move(script_.front());
       script_.pop_front();
     }
+    if (next) next->era = speaks;
     if (next && !interrupt.raised()) co_return std::move(*next);
     if (!interrupt.raised()) co_await until_interrupted(on, interrupt);
     co_return reply_of(interrupt.why() == async::interrupt::reason::deadline ? port::fault::deadline
@@ -91,6 +106,7 @@ class fake_upstream final : public port::upstream {
   }
 
   port::upstream_status status() const override { return {}; }
+  protocol::era era() const override { return speaks; }
 
  private:
   static boost::asio::awaitable<void> until_interrupted(async::worker& on, async::interrupt& interrupt) {

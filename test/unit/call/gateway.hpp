@@ -60,6 +60,7 @@ class gateway {
   test::fake_upstream search, backup;
   std::map<std::string, port::tool_policy, std::less<>> policies;
   std::string principal;
+  port::client asker;  ///< its principal is the one above
   port::event_sink* client = nullptr;
   std::optional<duration> cancel_after;  ///< the client hangs up then
 
@@ -99,11 +100,8 @@ class gateway {
     EXPECT_TRUE(seen) << request;
     port::answer out;
     async::interrupt interrupt(worker_->timers);
-    const port::incoming_call call{.text = text.view(),
-                                   .seen = &*seen,
-                                   .client = {.principal = principal},
-                                   .head = {},
-                                   .arrived = async::worker::now()};
+    const port::incoming_call call{
+        .text = text.view(), .seen = &*seen, .client = client_facts(), .head = {}, .arrived = async::worker::now()};
     bool done = false;
     boost::asio::co_spawn(worker_->io, service_->call(*worker_, call, interrupt, client, out),
                           [&](std::exception_ptr failure) {
@@ -134,15 +132,18 @@ class gateway {
     const auto seen = protocol::peek(text.view(), space);
     port::answer out;
     async::interrupt interrupt(worker_->timers);
-    const port::incoming_call call{.text = text.view(),
-                                   .seen = &*seen,
-                                   .client = {.principal = principal},
-                                   .head = {},
-                                   .arrived = async::worker::now()};
+    const port::incoming_call call{
+        .text = text.view(), .seen = &*seen, .client = client_facts(), .head = {}, .arrived = async::worker::now()};
     boost::asio::co_spawn(worker_->io, service_->call(*worker_, call, interrupt, client, out), boost::asio::detached);
     worker_->io.restart();
     worker_->io.run_for(20ms);
     worker_.reset();
+  }
+
+  port::client client_facts() const {
+    port::client made = asker;
+    made.principal = principal;
+    return made;
   }
 
   breaker::counts counted(const std::string& gate) { return breakers.collect(gate).batch.counts; }

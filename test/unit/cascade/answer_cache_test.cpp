@@ -103,12 +103,12 @@ TEST(an_answer_cache, of_no_bytes_keeps_nothing) {
 
 // RC-071: what may be given again.
 TEST(only_a_good_answer_of_a_reading_tool, is_cacheable) {
-  const candidate good{.read_only = true, .is_result = true, .is_error = false, .result = R"({"content":[]})"};
+  const candidate good{.read_only = true, .is_result = true, .is_error = false, .in_dialogue = false};
   candidate writes = good, no_result = good, error = good, asks = good;
   writes.read_only = false;
   no_result.is_result = false;
   error.is_error = true;
-  asks.result = R"({"resultType":"input_required"})";
+  asks.in_dialogue = true;
 
   EXPECT_TRUE(cacheable(good));
   EXPECT_FALSE(cacheable(writes));

@@ -168,6 +168,11 @@ TEST(breaker_knobs_that_contradict_each_other, are_reported_at_the_key) {
   EXPECT_TRUE(only_error("upstreams:\n  s: {url: 'http://h', breaker: {cooldown: 6m}}\n").starts_with("test.yaml:2:"));
 }
 
+TEST(a_key_of_sessions, is_too_long_to_be_guessed) {
+  EXPECT_EQ(only_error("sessions: {key: short}\n"),
+            "test.yaml:1:17: sessions.key: is a secret of 5 characters, which could be guessed; write at least 16");
+}
+
 TEST(a_p99_limit, is_below_the_deadline) {
   EXPECT_NE(
       only_error("tools: {x: {deadline: 1s, breaker: {p99: 2s}}}\n").find("tools.x.breaker.p99: the p99 limit of 2s"),

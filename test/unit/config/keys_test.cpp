@@ -78,6 +78,8 @@ std::vector<key_case> top_level_cases() {
        [](const gateway& g) { return first(g).link.max_answer == 65536; }},
       {"sessions.idle", "sessions: {idle: 9s}", [](const gateway& g) { return g.listen.session_idle == 9s; }},
       {"sessions.most", "sessions: {most: 9}", [](const gateway& g) { return g.listen.max_sessions == 9; }},
+      {"sessions.key", "sessions: {key: 0123456789abcdef}",
+       [](const gateway& g) { return g.listen.session_key == "0123456789abcdef"; }},
       {"redis.user", "state: redis://h\nredis: {user: u}", [](const gateway& g) { return g.redis.user == "u"; }},
       {"redis.password", "state: redis://h\nredis: {password: p}",
        [](const gateway& g) { return g.redis.password == "p"; }},
@@ -128,6 +130,8 @@ std::vector<key_case> upstream_cases() {
       {"upstream.refresh", http("refresh: 3s"), [](const gateway& g) { return first(g).link.refresh == 3s; }},
       {"upstream.connections", http("connections: 4"),
        [](const gateway& g) { return first(g).link.max_connections == 4; }},
+      {"upstream.own_sessions", http("own_sessions: 7"),
+       [](const gateway& g) { return first(g).link.own_sessions == 7; }},
       {"upstream.breaker", http("breaker: {cooldown: 5s}") + "\nbreaker: {window: 20s}",
        [](const gateway& g) { return first(g).breaker.cooldown == 5s && first(g).breaker.window == 20s; }},
   };
@@ -137,6 +141,7 @@ std::vector<key_case> tool_cases() {
   using list = std::vector<std::string>;
   return {
       {"tool.deadline", rule("deadline: 5s"), [](const gateway& g) { return tool(g).deadline == 5s; }},
+      {"tool.patience", rule("patience: 7s"), [](const gateway& g) { return tool(g).patience == 7s; }},
       {"tool.read_only", rule("read_only: false"), [](const gateway& g) { return tool(g).read_only == false; }},
       {"tool.shared", rule("shared: true"), [](const gateway& g) { return tool(g).user_independent; }},
       {"tool.breaker", rule("breaker: {error_rate: 10%}"),

@@ -20,13 +20,16 @@ std::string request(std::string_view text, era from, const request_rewriting& wi
   return made;
 }
 
-std::string response(std::string_view text, era from, era to, std::string_view method = "tools/call") {
+std::string response(std::string_view text, era from, era to, std::string_view method = "tools/call",
+                     std::string_view state = {}) {
   scratch space;
   const auto seen = peek(text, space);
   EXPECT_TRUE(seen) << text;
-  rewritten out;
-  rewrite_response(text, *seen, from, to, R"("c")", method, out);
-  const std::string made = joined(out.pieces);
+  std::string fresh;
+  parts out;
+  rewrite_response(text, *seen, {.from = from, .to = to, .id = R"("c")", .method = method, .request_state = state},
+                   fresh, out);
+  const std::string made = joined(out);
   EXPECT_TRUE(peek(made, space)) << made;
   return made;
 }
@@ -103,6 +106,12 @@ TEST(a_result, stays_as_it_is_where_both_speak_the_same_era) {
     EXPECT_EQ(response(R"({"result":{"resultType":"complete","x":1.0},"jsonrpc":"2.0","id":3})", both, both),
               R"({"result":{"resultType":"complete","x":1.0},"jsonrpc":"2.0","id":"c"})");
   }
+}
+
+TEST(a_result, carries_another_state_where_it_has_one) {
+  EXPECT_EQ(response(R"({"jsonrpc":"2.0","id":3,"result":{"requestState":"in","resultType":"input_required"}})",
+                     era::modern, era::modern, "tools/call", R"("out")"),
+            R"({"jsonrpc":"2.0","id":"c","result":{"requestState":"out","resultType":"input_required"}})");
 }
 
 TEST(an_error, about_a_missing_resource_has_the_code_of_the_clients_era) {

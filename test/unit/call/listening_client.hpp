@@ -1,0 +1,48 @@
+// A client that keeps what it hears and answers what it is asked as a test tells it to.
+#pragma once
+
+#include "port/call_handler.hpp"
+#include "protocol/errors.hpp"
+#include "protocol/results.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace switchgear::call {
+
+class listening_client final : public port::event_sink {
+ public:
+  std::vector<std::string> heard;
+  std::vector<std::string> asked;   ///< whole requests
+  std::deque<std::string> answers;  ///< results; when there is none left, it refuses
+  boost::asio::io_context* thinks_in = nullptr;
+  duration thinks_for{};
+  unsigned flushes = 0;
+
+  void add(parts message) override { heard.push_back(joined(message)); }
+  boost::asio::awaitable<void> flush() override {
+    ++flushes;
+    co_return;
+  }
+  boost::asio::awaitable<std::string> ask(std::string_view text, const protocol::message& seen,
+                                          async::interrupt&) override {
+    asked.emplace_back(text);
+    if (thinks_in != nullptr) {
+      boost::asio::steady_timer thought(*thinks_in, thinks_for);
+      co_await thought.async_wait(boost::asio::use_awaitable);
+    }
+    const std::string_view id = seen.id.in(text);
+    if (answers.empty()) co_return protocol::write_error(id, -1, "no, thanks");
+    std::string answer = protocol::write_result(id, answers.front());
+    answers.pop_front();
+    co_return answer;
+  }
+};
+
+}  // namespace switchgear::call
