@@ -41,18 +41,24 @@ receipt receipt_of(response& from) {
 
 board::board(asio::io_context& io, const port::redis_settings& settings, std::uint64_t seed, port::recorder& recorder)
     : recorder_(recorder),
+      prefix_(settings.prefix),
+      sharded_(settings.shape == port::redis_settings::layout::cluster),
       interval_(settings.flush),
-      store_(io, settings, seed,
-             [this](std::string_view scope) {
-               if (told_ && books_.knows(scope)) told_(scope);
-             }),
+      store_(io, settings, seed, [this](std::string_view message) { hear(message); }),
       books_(settings, instance_name(seed), seed + 1, [this](unsigned slot) { return store_.place_of(slot); }) {
   store_.on_reach([this] { books_.look_again(); });
+  // One node has all there is, of servers that are still to come as well.
+  if (!sharded_) store_.follow(prefix_ + ":{*}:ev");
+}
+
+void board::hear(std::string_view message) const {
+  const auto scope = scope_of_message(message);
+  if (scope && told_ && books_.knows(*scope)) told_(*scope);
 }
 
 asio::awaitable<error_code> board::exchange(std::vector<port::board_entry>& entries) {
   for (const port::board_entry& each : entries) {
-    if (!books_.knows(each.name)) store_.follow(each.name);
+    if (sharded_ && !books_.knows(each.name)) store_.follow(address(prefix_, each.name).channel);
   }
   std::vector<routed> questions = books_.ask(entries, async::worker::now());
   std::vector<receipt> said(questions.size());

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,7 +32,11 @@ class board final : public port::board {
   port::board_figures figures() const override { return books_.figures(); }
 
  private:
+  void hear(std::string_view message) const;
+
   port::recorder& recorder_;
+  const std::string prefix_;
+  const bool sharded_;
   const duration interval_;
   std::function<void(std::string_view)> told_;
   store store_;  // its callbacks come only after start()

@@ -13,7 +13,7 @@ namespace switchgear::peers::redis {
 
 namespace asio = boost::asio;
 
-/// A channel, or the pattern for all of them.
+/// To a channel or a pattern.
 struct subscription {
   time_point asked;
   bool holds = false;
@@ -35,13 +35,10 @@ news::news(asio::io_context& io, const port::redis_settings& settings, spread& c
       settings_(settings),
       chance_(chance),
       sharded_(settings.shape == port::redis_settings::layout::cluster),
-      told_(std::move(told)) {
-  // One node has all there is, of servers that are still to come as well.
-  if (!sharded_) channels_.insert(settings.prefix + ":{*}:ev");
-}
+      told_(std::move(told)) {}
 
 bool news::follow(const std::string& channel) {
-  return sharded_ && channels_.insert(channel).second;
+  return channels_.insert(channel).second;
 }
 
 void news::align(const home& of, time_point now) {
@@ -136,7 +133,7 @@ void news::hear(listener& from, const response& said) {
   if (what == "pong") {
     from.pace.achieved();
   } else if (what == "smessage" || what == "pmessage") {
-    if (const auto scope = scope_of_message(said.items.back().text)) told_.scope_changed(*scope);
+    told_.message(said.items.back().text);
   } else if (what == "ssubscribe" || what == "psubscribe") {
     if (const auto its = from.asked_for.find(said.items[1].text); its != from.asked_for.end()) its->second.holds = true;
   } else if (what == "sunsubscribe" && from.asked_for.erase(said.items[1].text) != 0) {

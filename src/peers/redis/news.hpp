@@ -1,5 +1,5 @@
-// Hears from Redis which scopes have changed their state: at one node by a pattern, in a cluster by each server's own
-// channel, on the node that has it. A net below it asks once a second, so that nothing is lost with a message.
+// Hears what is called out in Redis: at one node by patterns, in a cluster by sharded channels, each on the node that
+// has it. A message may be lost, and nobody learns of that.
 #pragma once
 
 #include "peers/redis/link.hpp"
@@ -25,14 +25,14 @@ class news {
   static constexpr duration ask_again = std::chrono::seconds(1);  // for a channel, of the same node
 
   struct callbacks {
-    std::function<void(std::string_view)> scope_changed;
+    std::function<void(std::string_view)> message;
     std::function<void(std::string)> moved;  ///< a channel has left its node, to this place; empty: who knows where
     std::function<void()> ended;             ///< a connection has ended or opened: align() has something to do
   };
 
   news(boost::asio::io_context& io, const port::redis_settings& settings, spread& chance, callbacks told);
 
-  /// A server's channel, from the next align() on. False: it is followed already, or heard without that.
+  /// From the next align() on; at one node a pattern. False: it is followed already.
   bool follow(const std::string& channel);
 
   /// Where each channel is now; null: nowhere.

@@ -5,8 +5,6 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -17,15 +15,15 @@ namespace switchgear::peers::redis {
 namespace asio = boost::asio;
 
 store::store(asio::io_context& io, port::redis_settings settings, std::uint64_t seed,
-             std::function<void(std::string_view)> changed)
+             std::function<void(std::string_view)> heard)
     : io_(io),
       settings_(std::move(settings)),
       chance_(seed),
       nodes_(io, settings_.shape),
       survey_(io, settings_, chance_),
       news_(io, settings_, chance_,
-            {std::move(changed), [this](std::string owner) { map_is_old(std::move(owner)); }, [this] { wake(); }}),
-      timer_(io) {}
+            {std::move(heard), [this](std::string owner) { map_is_old(std::move(owner)); }, [this] { work_.ring(); }}),
+      work_(io) {}
 
 void store::start() {
   asio::co_spawn(io_, run(), [](std::exception_ptr failed) {
@@ -37,13 +35,8 @@ void store::stop() {
   asio::post(io_, [this] {
     stopping_ = true;
     survey_.stop();
-    wake();
+    work_.ring();
   });
-}
-
-void store::wake() {
-  woken_ = true;
-  timer_.cancel();
 }
 
 // `owner` empty: nobody knows.
@@ -53,11 +46,11 @@ void store::map_is_old(std::string owner) {
   } else {
     survey_.is_old(std::move(owner));
   }
-  wake();
+  work_.ring();
 }
 
-void store::follow(std::string_view scope) {
-  if (news_.follow(address(settings_.prefix, scope).channel)) wake();
+void store::follow(const std::string& channel) {
+  if (news_.follow(channel)) work_.ring();
 }
 
 const std::string& store::trouble(unsigned slot) const {
@@ -82,19 +75,10 @@ asio::awaitable<void> store::run() {
       return at ? &at->where : nullptr;
     };
     news_.align(home, async::worker::now());
-    co_await pause(next_task(async::worker::now()));
+    co_await work_.wait(next_task(async::worker::now()));
   }
   nodes_.keep_only({});
   news_.close();
-}
-
-asio::awaitable<void> store::pause(time_point until) {
-  if (!woken_) {
-    error_code ignored;
-    timer_.expires_at(until);
-    co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-  }
-  woken_ = false;
 }
 
 time_point store::next_task(time_point now) const {
@@ -131,7 +115,7 @@ asio::awaitable<void> store::reach(std::shared_ptr<node> to) {
   } else if (reached_) {
     reached_();
   }
-  wake();
+  work_.ring();
 }
 
 // A sentinel may speak of one who was the primary until a moment ago.

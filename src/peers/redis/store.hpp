@@ -1,12 +1,14 @@
 // A Redis as a whole, whatever its shape: which node has a slot, connections that heal, the library in its place.
 #pragma once
 
+#include "peers/redis/bell.hpp"
 #include "peers/redis/news.hpp"
 #include "peers/redis/nodes.hpp"
 #include "peers/redis/slot.hpp"
 #include "peers/redis/survey.hpp"
 
-#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
 
 #include <functional>
 #include <memory>
@@ -20,9 +22,9 @@ namespace switchgear::peers::redis {
 /// waits for a connection: while there is none to a node, commands for it are lost at once.
 class store {
  public:
-  /// `changed` hears which scope changed its state. Outlives the run of `io`.
+  /// `heard` gets each message of the channels that are followed. Outlives the run of `io`.
   store(boost::asio::io_context& io, port::redis_settings settings, std::uint64_t seed,
-        std::function<void(std::string_view)> changed);
+        std::function<void(std::string_view)> heard);
 
   /// Called when a node has become usable. Before start().
   void on_reach(std::function<void()> told) { reached_ = std::move(told); }
@@ -37,8 +39,9 @@ class store {
   const std::string& trouble(unsigned slot) const;
   /// "host:port" of the node that has `slot` now; empty when none has. Good until the next wait.
   std::string_view place_of(unsigned slot) const;
-  /// Changes of this scope are to be heard. Asked for again, it is no more.
-  void follow(std::string_view scope);
+  /// Messages of this channel are to be heard: in a cluster a sharded one, else a pattern for channels. Asked for
+  /// again, it is no more.
+  void follow(const std::string& channel);
 
   /// An answer a command, all nodes at the same time, each within the settings' timeout. Commands for one node are
   /// carried out in order. Loads the library where it is missing, and follows a cluster's redirections.
@@ -46,13 +49,11 @@ class store {
 
  private:
   boost::asio::awaitable<void> run();
-  boost::asio::awaitable<void> pause(time_point until);
   time_point next_task(time_point now) const;
   void reach_all(time_point now);
   boost::asio::awaitable<void> reach(std::shared_ptr<node> to);
   boost::asio::awaitable<std::string> check_role(link& of);
   void map_is_old(std::string owner);
-  void wake();
 
   boost::asio::io_context& io_;
   std::function<void()> reached_;
@@ -61,9 +62,8 @@ class store {
   nodes nodes_;
   survey survey_;
   news news_;
-  boost::asio::steady_timer timer_;
+  bell work_;
   std::string trouble_ = "not connected yet";
-  bool woken_ = false;
   bool stopping_ = false;
 };
 

@@ -48,7 +48,8 @@ struct scene {
   }
 
   void start() {
-    tested.emplace(io, settings, 7, [this](std::string_view scope) { changed.emplace_back(scope); });
+    tested.emplace(io, settings, 7, [this](std::string_view message) { called.emplace_back(message); });
+    if (settings.shape != layout::cluster) tested->follow("cb1:{*}:ev");
     tested->start();
   }
   [[nodiscard]] bool until(const std::function<bool()>& holds, duration limit = 5s) {
@@ -89,7 +90,7 @@ struct scene {
   std::vector<std::unique_ptr<fake_node>> node;
   port::redis_settings settings;
   std::optional<store> tested;
-  std::vector<std::string> changed;
+  std::vector<std::string> called;
   std::string map;
   std::map<fake_node*, std::function<std::string(const command&)>> other;
 };

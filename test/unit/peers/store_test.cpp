@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(store, passing_error,
                                          "MISCONF Errors writing to the AOF file", "TRYAGAIN Multiple keys request",
                                          "NOREPLICAS Not enough good replicas to write."));
 
-TEST(single_store, hears_what_changed) {
+TEST(single_store, hears_what_is_called_out) {
   scene s(layout::single);
   s.node[0]->answer = [](const command& asked) {
     if (asked[0] != "PSUBSCRIBE") return std::string("+PONG\r\n");
@@ -130,8 +130,8 @@ TEST(single_store, hears_what_changed) {
            bulk("cb1:{up}:ev") + bulk("4 open up__echo");
   };
   s.start();
-  ASSERT_TRUE(s.until([&] { return s.changed.size() == 1; }));
-  EXPECT_EQ(s.changed[0], "up__echo");
+  ASSERT_TRUE(s.until([&] { return s.called.size() == 1; }));
+  EXPECT_EQ(s.called[0], "4 open up__echo");
   EXPECT_EQ(s.node[0]->times("PSUBSCRIBE"), 1u);
 }
 
