@@ -35,6 +35,8 @@ class fleet {
   virtual void keep(std::string_view session, duration idle) = 0;
   /// The session has ended: no replica shall serve it any more. Any thread; never waits.
   virtual void forget(std::string_view session) = 0;
+  /// Hears which sessions other replicas have forgotten. On the control thread. Before start.
+  virtual void on_forgotten(std::function<void(std::string_view session)>) {}
   /// Is the session alive? Answers within 100 ms, on `on`'s own thread.
   virtual boost::asio::awaitable<presence> look(async::worker& on, std::string session) = 0;
 
