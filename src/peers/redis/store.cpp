@@ -53,6 +53,11 @@ void store::follow(const std::string& channel) {
   if (news_.follow(channel)) work_.ring();
 }
 
+bool store::usable(unsigned slot) const {
+  const auto at = nodes_.of(slot);
+  return at && at->usable();
+}
+
 const std::string& store::trouble(unsigned slot) const {
   const auto at = nodes_.of(slot);
   return at ? at->trouble : trouble_;

@@ -33,6 +33,8 @@ class store {
 
   /// There is a connection on which to try.
   bool usable() const { return nodes_.any_usable(); }
+  /// The same of the node that has `slot`.
+  bool usable(unsigned slot) const;
   /// Why there is none, or why the last answers were no use; one line for people.
   const std::string& trouble() const { return trouble_; }
   /// The same of the node that has `slot`.
