@@ -2,6 +2,7 @@
 #include "breaker/settings.hpp"
 #include "peers/redis/cluster_map.hpp"
 #include "peers/redis/exchange.hpp"
+#include "peers/redis/mail.hpp"
 #include "peers/redis/response.hpp"
 #include "targets.hpp"
 
@@ -64,6 +65,11 @@ void use(const response& heard) {
   }
   peers::redis::remedy_of(heard);
   peers::redis::scope_of_message(heard.text);
+  if (const auto mail = peers::redis::read_mail(heard.text)) {
+    must(mail->from.size() == peers::redis::mail::name_size, "a mail is from somebody");
+    must(mail->text.size() <= peers::redis::mail::longest, "and no longer than it may be");
+    must(written(*mail) == heard.text, "what was read can be written");
+  }
   if (const auto to = peers::redis::read_redirection(heard.text)) {
     must(to->slot < peers::redis::slot_count && to->to.port != 0, "a redirection leads somewhere");
   }

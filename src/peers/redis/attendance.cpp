@@ -1,6 +1,10 @@
 #include "peers/redis/attendance.hpp"
 
+#include <openssl/sha.h>
+
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 namespace switchgear::peers::redis {
@@ -10,7 +14,24 @@ namespace {
 constexpr const char* alive = "alive";
 constexpr const char* ended = "ended";
 
+/// 128 bits of SHA-256, in hexadecimal digits.
+std::string digest(std::string_view text) {
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> bytes{};
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), bytes.data());
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string made;
+  for (const unsigned char byte : std::span(bytes).first<16>()) {
+    made += digits[byte >> 4];
+    made += digits[byte & 15];
+  }
+  return made;
+}
+
 }  // namespace
+
+std::string session_key(std::string_view prefix, std::string_view session) {
+  return std::string(prefix) + ":s:" + digest(session);
+}
 
 void attendance::erase(notes::iterator which) {
   by_key_.erase(which->key);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <list>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -61,6 +62,8 @@ class attendance {
   std::uint64_t dropped_ = 0;
 };
 
+/// Where a session is written down: by a digest, since whoever knows its id may use it.
+std::string session_key(std::string_view prefix, std::string_view session);
 /// Appends what writes a note down, in an order that no other replica's writing can spoil, and says how many commands
 /// that is. The last one's answer tells whether the store has taken it.
 std::size_t write_note(const attendance::note& of, time_point now, std::vector<routed>& into);

@@ -5,13 +5,10 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <openssl/sha.h>
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <iterator>
-#include <span>
 #include <utility>
 
 namespace switchgear::peers::redis {
@@ -23,19 +20,6 @@ namespace {
 constexpr duration at_least_every = std::chrono::seconds(1);
 constexpr std::size_t notes_at_once = 512;
 constexpr std::size_t looks_at_once = 1000;
-
-/// 128 bits of SHA-256, in hexadecimal digits.
-std::string digest(std::string_view text) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> bytes{};
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), bytes.data());
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string made;
-  for (const unsigned char byte : std::span(bytes).first<16>()) {
-    made += digits[byte >> 4];
-    made += digits[byte & 15];
-  }
-  return made;
-}
 
 void spawn(asio::io_context& io, asio::awaitable<void> task) {
   asio::co_spawn(io, std::move(task), [](std::exception_ptr failed) {
@@ -56,7 +40,7 @@ struct sessions::question {
 
 sessions::sessions(asio::io_context& io, const port::redis_settings& settings, std::uint64_t seed, std::string own)
     : io_(io),
-      root_(settings.prefix + ":s:"),
+      prefix_(settings.prefix),
       chance_(seed),
       store_(io, settings, seed + 1, [](std::string_view) {}),
       writing_(io),
@@ -83,16 +67,12 @@ void sessions::stop() {
   });
 }
 
-std::string sessions::key_of(std::string_view session) const {
-  return root_ + digest(session);
-}
-
 void sessions::call(bool& called, bell& whom) {
   if (!std::exchange(called, true)) asio::post(io_, [&whom] { whom.ring(); });
 }
 
 void sessions::keep(std::string_view session, duration idle) {
-  std::string key = key_of(session);
+  std::string key = session_key(prefix_, session);
   const time_point now = async::worker::now();
   const std::lock_guard lock(guard_);
   notes_.keep(std::move(key), idle, now);
@@ -100,7 +80,7 @@ void sessions::keep(std::string_view session, duration idle) {
 }
 
 void sessions::forget(std::string_view session) {
-  std::string key = key_of(session);
+  std::string key = session_key(prefix_, session);
   const time_point now = async::worker::now();
   const std::lock_guard lock(guard_);
   notes_.forget(std::move(key), now);
@@ -108,7 +88,7 @@ void sessions::forget(std::string_view session) {
 }
 
 asio::awaitable<port::presence> sessions::look(async::worker& on, std::string session) {
-  std::string key = key_of(session);
+  std::string key = session_key(prefix_, session);
   const auto mine = std::make_shared<question>(on);
   mine->limit.expires_after(look_limit);
   {

@@ -25,8 +25,8 @@
 
 namespace switchgear::peers::redis {
 
-/// Writes attendance's notes down and reads them; the ids themselves never leave the process. What cannot be written
-/// now is tried again until it is of no use. Connections of its own. Outlives the run of `io`.
+/// Writes attendance's notes down and reads them. What cannot be written now is tried again until it is of no use.
+/// Connections of its own. Outlives the run of `io`.
 class sessions {
  public:
   static constexpr duration look_limit = std::chrono::milliseconds(100);
@@ -58,7 +58,6 @@ class sessions {
   struct question;
   using questions = std::map<std::string, std::vector<std::shared_ptr<question>>>;  // by the session's key
 
-  std::string key_of(std::string_view session) const;
   void call(bool& called, bell& whom);
   boost::asio::awaitable<void> write_all();
   boost::asio::awaitable<void> agree();
@@ -68,7 +67,7 @@ class sessions {
   questions next_questions();
 
   boost::asio::io_context& io_;
-  const std::string root_;
+  const std::string prefix_;
   std::function<void(std::string_view)> key_heard_;
   spread chance_;
   store store_;
