@@ -17,7 +17,7 @@ namespace switchgear::port {
 enum class presence : std::uint8_t {
   alive,
   gone,       ///< ended, or idle for too long
-  not_known,  ///< nobody answered in time
+  not_known,  ///< nobody answered in time, or whoever did has lost what was written
 };
 
 /// Nothing here may be waited for by a call for more than `look` says, and nothing is certain to arrive: a replica that

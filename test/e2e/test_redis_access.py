@@ -39,7 +39,7 @@ class PasswordFile:
     def __init__(self, server, path: Path):
         self.server = server
         self.path = path
-        server.ask("ACL", "SETUSER", USER, "on", f">{SECRET}", "~cb1:*", "&cb1:*", "+@all")
+        server.ask("ACL", "SETUSER", USER, "on", f">{SECRET}", "~cb1:*", "&cb1:{*}:ev", "&cb1:{fleet}:m", "+@all")
         self.valid = [SECRET]
         self._write(SECRET)
 
