@@ -6,7 +6,6 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -74,18 +73,14 @@ void courier::send(enum mail::subject subject, std::string_view text) {
       return;
     }
     bag_.put(std::move(bytes), now);
-    if (std::exchange(called_, true)) return;
   }
-  asio::post(io_, [this] { work_.ring(); });
+  work_.call();
 }
 
 std::vector<std::string> courier::next_load() {
+  if (!store_.usable(slot_)) return {};  // they wait: on_reach() rings
   const std::lock_guard lock(guard_);
-  // Without a connection they wait: on_reach() calls.
-  std::vector<std::string> load;
-  if (store_.usable(slot_)) load = bag_.take(async::worker::now());
-  called_ = !load.empty();
-  return load;
+  return bag_.take(async::worker::now());
 }
 
 asio::awaitable<void> courier::deliver() {

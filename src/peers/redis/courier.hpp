@@ -61,7 +61,6 @@ class courier {
   mutable std::mutex guard_;  // of what follows; never held for longer than a copy takes
   mailbag bag_;
   counts counts_;
-  bool called_ = false;  // deliver() will look into the bag without being called again
 };
 
 }  // namespace switchgear::peers::redis

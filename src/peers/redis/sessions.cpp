@@ -67,24 +67,24 @@ void sessions::stop() {
   });
 }
 
-void sessions::call(bool& called, bell& whom) {
-  if (!std::exchange(called, true)) asio::post(io_, [&whom] { whom.ring(); });
-}
-
 void sessions::keep(std::string_view session, duration idle) {
   std::string key = session_key(prefix_, session);
   const time_point now = async::worker::now();
-  const std::lock_guard lock(guard_);
-  notes_.keep(std::move(key), idle, now);
-  call(writer_called_, writing_);
+  {
+    const std::lock_guard lock(guard_);
+    notes_.keep(std::move(key), idle, now);
+  }
+  writing_.call();
 }
 
 void sessions::forget(std::string_view session) {
   std::string key = session_key(prefix_, session);
   const time_point now = async::worker::now();
-  const std::lock_guard lock(guard_);
-  notes_.forget(std::move(key), now);
-  call(writer_called_, writing_);
+  {
+    const std::lock_guard lock(guard_);
+    notes_.forget(std::move(key), now);
+  }
+  writing_.call();
 }
 
 asio::awaitable<port::presence> sessions::look(async::worker& on, std::string session) {
@@ -100,8 +100,8 @@ asio::awaitable<port::presence> sessions::look(async::worker& on, std::string se
     }
     ++waiting_looks_;
     asked_[std::move(key)].push_back(mine);
-    call(looker_called_, looking_);
   }
+  looking_.call();
   error_code ignored;
   co_await mine->limit.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   co_return mine->answer;
@@ -118,7 +118,7 @@ asio::awaitable<void> sessions::write_all() {
 
 time_point sessions::next_task(time_point now) const {
   const time_point idle = now + at_least_every;
-  if (!store_.usable()) return idle;  // on_reach() calls
+  if (!store_.usable()) return idle;  // on_reach() rings
   const std::lock_guard lock(guard_);
   const time_point again = notes_.empty() ? idle : pace_.next();
   return std::min({idle, key_.next(), again});
@@ -141,7 +141,6 @@ asio::awaitable<bool> sessions::write_some() {
   {
     const std::lock_guard lock(guard_);
     notes = notes_.take(notes_at_once, now);
-    writer_called_ = !notes.empty();
   }
   if (notes.empty()) co_return false;
   std::vector<routed> commands;
@@ -179,7 +178,6 @@ sessions::questions sessions::next_questions() {
     const auto next = taken.insert(asked_.extract(asked_.begin()));
     waiting_looks_ -= next.position->second.size();
   }
-  looker_called_ = !taken.empty();
   return taken;
 }
 
@@ -193,24 +191,29 @@ asio::awaitable<void> sessions::look_up_all() {
     std::vector<routed> commands;
     for (const auto& [key, who] : asked) commands.push_back(look_up(key));
     std::ranges::move(key_.ask_for_losses(), std::back_inserter(commands));
-    const std::vector<response> said = co_await store_.ask(std::move(commands));
-    const bool nothing_lost = shared_key::nothing_lost(said[said.size() - 2], said.back());
-    std::uint64_t unanswered = 0;
-    auto answer = said.begin();
-    for (auto& [key, who] : asked) {
-      if (answer->kind == response::kind::lost) unanswered += who.size();
-      const port::presence found = read_note(*answer++, nothing_lost);
-      for (auto& each : who) {
-        async::worker& on = each->on;
-        asio::post(on.io, [found, to = std::move(each)] {
-          to->answer = found;
-          to->limit.cancel();
-        });
-      }
-    }
-    const std::lock_guard lock(guard_);
-    counts_.unanswered += unanswered;
+    std::vector<response> said = co_await store_.ask(std::move(commands));
+    answer(std::move(asked), std::move(said));
   }
+}
+
+// `said`: one of each key, and the two about losses.
+void sessions::answer(questions asked, std::vector<response> said) {
+  const bool nothing_lost = shared_key::nothing_lost(said[said.size() - 2], said.back());
+  std::uint64_t unanswered = 0;
+  auto next = said.begin();
+  for (auto& [key, who] : asked) {
+    if (next->kind == response::kind::lost) unanswered += who.size();
+    const port::presence found = read_note(*next++, nothing_lost);
+    for (auto& each : who) {
+      async::worker& on = each->on;
+      asio::post(on.io, [found, to = std::move(each)] {
+        to->answer = found;
+        to->limit.cancel();
+      });
+    }
+  }
+  const std::lock_guard lock(guard_);
+  counts_.unanswered += unanswered;
 }
 
 sessions::counts sessions::figures() const {

@@ -58,13 +58,13 @@ class sessions {
   struct question;
   using questions = std::map<std::string, std::vector<std::shared_ptr<question>>>;  // by the session's key
 
-  void call(bool& called, bell& whom);
   boost::asio::awaitable<void> write_all();
   boost::asio::awaitable<void> agree();
   boost::asio::awaitable<bool> write_some();
   time_point next_task(time_point now) const;
   boost::asio::awaitable<void> look_up_all();
   questions next_questions();
+  void answer(questions asked, std::vector<response> said);
 
   boost::asio::io_context& io_;
   const std::string prefix_;
@@ -81,8 +81,6 @@ class sessions {
   questions asked_;
   std::size_t waiting_looks_ = 0;
   counts counts_;
-  bool writer_called_ = false;  // it will look at the notes without being called again
-  bool looker_called_ = false;
 };
 
 }  // namespace switchgear::peers::redis

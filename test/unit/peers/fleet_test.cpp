@@ -13,6 +13,7 @@ using list = std::vector<std::string>;
 
 struct on_one_server : testing::Test {
   test::redis_server server{test::on_tcp};
+  async::worker data{1};  // outlives who answers to it
   fleet_scene scene{server.port()};
 };
 using fleet_messages = on_one_server;
@@ -154,17 +155,16 @@ TEST_F(fleet_sessions, are_looked_up_from_any_thread) {
   ASSERT_TRUE(scene.sees(one, "s", presence::alive));
   std::vector<presence> found;
   std::atomic<bool> done = false;
-  std::jthread data([&] {
-    async::worker own(1);
+  std::jthread thread([&] {
     for (int i = 0; i < 50; ++i) {
       one.tested.keep("s", 1min);
       one.tested.tell("from a thread");
-      found.push_back(test::run(own.io, one.tested.look(own, "s")));
+      found.push_back(test::run(data.io, one.tested.look(data, "s")));
     }
     done = true;
   });
   EXPECT_TRUE(scene.until([&] { return done.load(); }, 20s));
-  data.join();
+  thread.join();
   EXPECT_GT(std::ranges::count(found, presence::alive), 40);
 }
 
