@@ -215,6 +215,25 @@ TEST_F(fleet_in_trouble, answers_within_the_limit_though_the_timeout_is_longer) 
   kill(server.pid(), SIGCONT);
 }
 
+TEST_F(fleet_in_trouble, lets_no_more_looks_wait_than_it_may) {
+  replica& one = scene.join();
+  kill(server.pid(), SIGSTOP);
+  std::size_t ended = 0, known = 0;
+  constexpr std::size_t looks = 2 * sessions::most_looks;
+  for (std::size_t i = 0; i < looks; ++i) {
+    boost::asio::co_spawn(scene.worker.io, one.tested.look(scene.worker, std::to_string(i)),
+                          [&](std::exception_ptr failed, presence found) {
+                            if (failed || found != presence::not_known) ++known;
+                            ++ended;
+                          });
+  }
+  EXPECT_TRUE(scene.until([&] { return ended == looks; }));
+  EXPECT_EQ(known, 0u);
+  EXPECT_GE(one.tested.figures().sessions.unanswered, looks - sessions::most_looks - 2000);
+  kill(server.pid(), SIGCONT);
+  EXPECT_TRUE(scene.sees(one, "s", presence::gone)) << "it is there again";
+}
+
 TEST(fleet_without_redis, answers_at_once_that_nothing_is_known) {
   fleet_scene scene(test::free_port());
   replica& one = scene.start();
