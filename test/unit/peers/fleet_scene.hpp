@@ -4,6 +4,7 @@
 #include "async/worker.hpp"
 #include "peers/redis/fleet.hpp"
 #include "support/redis/event_loop.hpp"
+#include "support/redis/fake_node.hpp"
 #include "support/redis/server.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +44,8 @@ struct fleet_scene {
   }
   ~fleet_scene() {
     for (auto& each : replicas) each->tested.stop();
-    if (console.usable()) console.close();
+    if (fake) fake->stop();
+    console.close();
     worker.io.restart();
     worker.io.run_for(2s);
     EXPECT_TRUE(worker.io.stopped());  // nothing was left running
@@ -89,6 +91,7 @@ struct fleet_scene {
   async::worker worker{0};
   port::redis_settings::host at;  // who answers ask()
   port::redis_settings settings;
+  std::optional<test::fake_node> fake;  // a sentinel, or somebody who only looks like a Redis
   std::vector<std::unique_ptr<replica>> replicas;
   link console{worker.io};
 };

@@ -1,5 +1,4 @@
 // A fleet on what is not one healthy Redis: sentinels, a cluster, a user with few rights, peers that are none.
-#include "support/redis/fake_node.hpp"
 #include "unit/peers/fleet_scene.hpp"
 
 #include <csignal>
@@ -14,17 +13,16 @@ using list = std::vector<std::string>;
 TEST(fleet_with_sentinels, moves_to_another_primary_with_its_key) {
   std::optional<test::redis_server> first(std::in_place, test::on_tcp);
   test::redis_server second(test::on_tcp);
-  fleet_scene scene(first->port());
   std::uint16_t primary = first->port();
-  test::fake_node sentinel(scene.worker.io);
-  sentinel.answer = [&](const command& asked) {
+  fleet_scene scene(primary);
+  scene.fake.emplace(scene.worker.io).answer = [&](const command& asked) {
     if (asked[0] != "SENTINEL") return std::string("+PONG\r\n");
     const std::string port = std::to_string(primary);
     return "*2\r\n$9\r\n127.0.0.1\r\n$" + std::to_string(port.size()) + "\r\n" + port + "\r\n";
   };
   scene.settings.shape = layout::sentinel;
   scene.settings.master = "board";
-  scene.settings.hosts = {sentinel.where()};
+  scene.settings.hosts = {scene.fake->where()};
   replica &one = scene.join(), &other = scene.join();
   ASSERT_EQ(one.keys, other.keys);
 
@@ -39,7 +37,6 @@ TEST(fleet_with_sentinels, moves_to_another_primary_with_its_key) {
   EXPECT_TRUE(scene.sees(other, "s", presence::alive));
   EXPECT_TRUE(scene.until([&] { return other.told == list{"from the new one"}; }));
   EXPECT_EQ(other.keys.size(), 1u);
-  sentinel.stop();
 }
 
 /// Two nodes with half of the slots each.
@@ -132,7 +129,7 @@ class fleet_among_strangers : public testing::TestWithParam<std::string> {};
 
 TEST_P(fleet_among_strangers, knows_nothing_and_goes_on) {
   fleet_scene scene(0);
-  test::fake_node node(scene.worker.io);
+  test::fake_node& node = scene.fake.emplace(scene.worker.io);
   node.answer = [](const command& asked) { return asked[0] == "PING" ? std::string("+PONG\r\n") : GetParam(); };
   scene.settings.hosts = {node.where()};
   scene.settings.timeout = 50ms;
@@ -147,7 +144,6 @@ TEST_P(fleet_among_strangers, knows_nothing_and_goes_on) {
   EXPECT_LT(node.heard().size(), 100u) << "nobody is asked without end";
   EXPECT_TRUE(one.keys.empty());
   EXPECT_TRUE(one.told.empty());
-  node.stop();
 }
 INSTANTIATE_TEST_SUITE_P(answer, fleet_among_strangers,
                          testing::Values("+what\r\n", ":-1\r\n", "$0\r\n\r\n", "*-1\r\n", "-ERR unknown command\r\n",
