@@ -36,8 +36,8 @@ const char* sentence(errc reason) {
       return "nested too deep";
     case errc::too_large:
       return "too large";
-    case errc::bad_tools_list:
-      return "not a list of tools";
+    case errc::bad_list:
+      return "not the list that was asked for";
     case errc::bad_schema:
       return "not a usable JSON Schema";
   }

@@ -23,7 +23,7 @@ enum class errc {
   duplicate_member,  ///< a member that we read is there twice: two readers could see two messages
   too_deep,          ///< nested deeper than `max_depth`
   too_large,         ///< above the limit that the caller gave, or 4 GiB
-  bad_tools_list,    ///< the result of tools/list is not an object with an array `tools`
+  bad_list,          ///< the result of a list method is not an object with the one array that it should have
   bad_schema,        ///< not a JSON Schema that we can check against
 };
 

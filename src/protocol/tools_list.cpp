@@ -1,17 +1,10 @@
 #include "protocol/tools_list.hpp"
 
-#include "protocol/errc.hpp"
-#include "protocol/scan.hpp"
-#include "protocol/text.hpp"
+#include "protocol/list_page.hpp"
 
 namespace switchgear::protocol {
 
 namespace {
-
-bool key_of(scanner& in, std::string& space, std::string_view& key) {
-  std::string_view raw;
-  return in.key(raw) && text_of(raw, space, key);
-}
 
 std::optional<bool> truth(std::string_view raw) {
   if (raw == "true") return true;
@@ -53,8 +46,8 @@ class definition_reader {
     // Clients refuse the whole list for one tool without an input schema.
     if (!input.starts_with('{')) return "its inputSchema is not an object";
     out.definition = text_;
-    out.name_token = span_of(name);
-    if (!output.empty() && output != "null") out.output_schema = span_of(output);
+    out.name_token = span_of(name, text_);
+    if (!output.empty() && output != "null") out.output_schema = span_of(output, text_);
     return nullptr;
   }
 
@@ -89,70 +82,32 @@ class definition_reader {
     }
   }
 
-  span span_of(std::string_view part) const {
-    return {static_cast<std::uint32_t>(part.data() - text_.data()), static_cast<std::uint32_t>(part.size())};
-  }
-
   std::string_view text_;
   scanner in_;
   std::string space_;
 };
 
-std::string problem_of(std::size_t position, const tool& seen, const char* why) {
-  std::string line = "tool " + std::to_string(position + 1);
-  if (!seen.name.empty()) line.append(" (").append(head(seen.name, 128)).append(")");
-  return line.append(" is left out: ").append(why);
-}
-
 }  // namespace
 
 result<tools_page> read_tools_page(std::string_view result) {
-  token_index index, inner;
-  scanner in(result, index);
-  if (!in.ok()) return in.why();
-  if (in.next() != '{') return errc::bad_tools_list;
-
   tools_page page;
-  std::string space;
-  bool listed = false;
-  for (bool more = in.open('{'); more; more = in.another('}')) {
-    std::string_view key, value;
-    if (!key_of(in, space, key)) return errc::not_json;
-    if (key == "tools") {
-      if (listed || in.next() != '[') return errc::bad_tools_list;
-      listed = true;
-      std::size_t position = 0;
-      for (bool another = in.open('['); another; another = in.another(']')) {
-        if (!in.skip(value)) return in.why();
-        tool seen;
-        if (const char* why = definition_reader(value, inner).read(seen)) {
-          page.problems.push_back(problem_of(position, seen, why));
-        } else {
-          page.tools.push_back(std::move(seen));
-        }
-        ++position;
-      }
-    } else if (key == "nextCursor") {
-      if (!in.skip(value)) return in.why();
-      if (value.starts_with('"')) page.next_cursor = value;
+  token_index inner;
+  std::size_t position = 0;
+  const errc failed = read_list_page(result, "tools", page.next_cursor, [&](std::string_view element) {
+    ++position;
+    tool seen;
+    if (const char* why = definition_reader(element, inner).read(seen)) {
+      page.problems.push_back(left_out("tool", position, seen.name, why));
     } else {
-      in.skip();
+      page.tools.push_back(std::move(seen));
     }
-  }
-  if (!in.finish()) return in.why();
-  if (!listed) return errc::bad_tools_list;
+  });
+  if (failed != errc{}) return failed;
   return page;
 }
 
 std::string renamed(const tool& tool, std::string_view name) {
-  const std::string_view definition = tool.definition;
-  const std::string_view tail = definition.substr(tool.name_token.offset + tool.name_token.size);
-  std::string out;
-  out.reserve(definition.size() + name.size());
-  out.append(definition.substr(0, tool.name_token.offset));
-  append_quoted(out, name);
-  out.append(tail);
-  return out;
+  return with_name(tool.definition, tool.name_token, name);
 }
 
 }  // namespace switchgear::protocol

@@ -33,7 +33,7 @@ struct tools_page {
 };
 
 /// Reads the result (not the whole response) of tools/list. A tool that cannot be used does not harm the others.
-/// Errors: errc::bad_tools_list, errc::not_json.
+/// Errors: errc::bad_list, errc::not_json.
 result<tools_page> read_tools_page(std::string_view result);
 
 /// The definition under another name; all other bytes as they were.

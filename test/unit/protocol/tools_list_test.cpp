@@ -62,9 +62,9 @@ TEST(tools_page, loses_only_the_bad_tool_among_good_ones) {
 }
 
 TEST(tools_page, refuses_what_is_no_list) {
-  EXPECT_EQ(read_tools_page("{}").error(), errc::bad_tools_list);
-  EXPECT_EQ(read_tools_page("[]").error(), errc::bad_tools_list);
-  EXPECT_EQ(read_tools_page(R"({"tools":{}})").error(), errc::bad_tools_list);
+  EXPECT_EQ(read_tools_page("{}").error(), errc::bad_list);
+  EXPECT_EQ(read_tools_page("[]").error(), errc::bad_list);
+  EXPECT_EQ(read_tools_page(R"({"tools":{}})").error(), errc::bad_list);
   EXPECT_EQ(read_tools_page(R"({"tools":[)").error(), errc::not_json);
   EXPECT_EQ(read_tools_page("").error(), errc::not_json);
 }
