@@ -38,7 +38,8 @@ INSTANTIATE_TEST_SUITE_P(of, corpus,
                          testing::Values(target{"peek", peek}, target{"sse", sse}, target{"line_reader", line_reader},
                                          target{"tools_list", tools_list}, target{"canonical", canonical},
                                          target{"schema", schema}, target{"http_head", http_head},
-                                         target{"chunks", chunks}, target{"redis", redis}),
+                                         target{"chunks", chunks}, target{"redis", redis},
+                                         target{"header_value", header_value}),
                          [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace

@@ -32,5 +32,6 @@ void schema(std::string_view input);
 void http_head(std::string_view input);
 void chunks(std::string_view input);
 void redis(std::string_view input);
+void header_value(std::string_view input);
 
 }  // namespace switchgear::fuzz

@@ -33,8 +33,8 @@ TEST(definitions_page, is_the_last_one_without_a_cursor_worth_the_name) {
 }
 
 TEST(resources_page, is_read_by_uri) {
-  const auto page = read_definitions_page(definition_kind::resource,
-                                          R"({"resources":[{"uri":"file:///a","name":"a","size":12345678901234567890}]})");
+  const auto page = read_definitions_page(
+      definition_kind::resource, R"({"resources":[{"uri":"file:///a","name":"a","size":12345678901234567890}]})");
 
   ASSERT_TRUE(page);
   ASSERT_EQ(page->definitions.size(), 1u);
@@ -54,9 +54,8 @@ TEST(templates_page, is_read_by_pattern) {
 // RC-044
 TEST(definitions_page, loses_only_the_bad_entries_among_good_ones) {
   const auto prompts = read_definitions_page(
-      definition_kind::prompt,
-      R"({"prompts":[7,{"name":""},{"name":"twice","name":"x"},{"name":"odd","arguments":{}},)"
-      R"({"name":"odder","arguments":["who"]},{"name":"good","arguments":null}]})");
+      definition_kind::prompt, R"({"prompts":[7,{"name":""},{"name":"twice","name":"x"},{"name":"odd","arguments":{}},)"
+                               R"({"name":"odder","arguments":["who"]},{"name":"good","arguments":null}]})");
   ASSERT_TRUE(prompts);
   ASSERT_EQ(prompts->definitions.size(), 1u);
   EXPECT_EQ(prompts->definitions[0].key, "good");
