@@ -45,6 +45,7 @@ class definition_reader {
     out.name = text;
     // Clients refuse the whole list for one tool without an input schema.
     if (!input.starts_with('{')) return "its inputSchema is not an object";
+    out.headers = read_schema_headers(input);
     out.definition = text_;
     out.name_token = span_of(name, text_);
     if (!output.empty() && output != "null") out.output_schema = span_of(output, text_);

@@ -1,9 +1,10 @@
 // What an upstream's tools/list says. Definitions stay bytes, so that no member is lost (RC-044).
-// Source: MCP 2025-11-25 server/tools, schema Tool, ToolAnnotations, ToolExecution.
+// Source: MCP 2025-11-25 and 2026-07-28 server/tools, schema Tool, ToolAnnotations, ToolExecution.
 #pragma once
 
 #include "base/result.hpp"
 #include "protocol/message.hpp"
+#include "protocol/schema_headers.hpp"
 
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ struct tool {
   span name_token;         ///< the value of `name` in definition, with its quotes
   span output_schema;      ///< in definition
   tool_hints hints;
+  schema_headers headers;  ///< which arguments go in headers; with a problem: HTTP clients of the modern era drop it
   bool task_required = false;  ///< execution.taskSupport is "required": a plain call would be refused
 };
 

@@ -33,5 +33,6 @@ void http_head(std::string_view input);
 void chunks(std::string_view input);
 void redis(std::string_view input);
 void header_value(std::string_view input);
+void mirrored(std::string_view input);
 
 }  // namespace switchgear::fuzz
