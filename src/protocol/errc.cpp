@@ -40,6 +40,10 @@ const char* sentence(errc reason) {
       return "not the list that was asked for";
     case errc::bad_schema:
       return "not a usable JSON Schema";
+    case errc::bad_state:
+      return "requestState is not one that was given for this request";
+    case errc::expired:
+      return "requestState has expired";
   }
   return "unknown";
 }

@@ -25,6 +25,8 @@ enum class errc {
   too_large,         ///< above the limit that the caller gave, or 4 GiB
   bad_list,          ///< the result of a list method is not an object with the one array that it should have
   bad_schema,        ///< not a JSON Schema that we can check against
+  bad_state,         ///< a requestState that we did not give for this request
+  expired,           ///< a requestState that came back too late
 };
 
 /// How deep brackets may nest in anything that is read here.

@@ -39,7 +39,8 @@ INSTANTIATE_TEST_SUITE_P(of, corpus,
                                          target{"tools_list", tools_list}, target{"canonical", canonical},
                                          target{"schema", schema}, target{"http_head", http_head},
                                          target{"chunks", chunks}, target{"redis", redis},
-                                         target{"header_value", header_value}, target{"mirrored", mirrored}),
+                                         target{"header_value", header_value}, target{"mirrored", mirrored},
+                                         target{"sealed", sealed}),
                          [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace

@@ -34,5 +34,6 @@ void chunks(std::string_view input);
 void redis(std::string_view input);
 void header_value(std::string_view input);
 void mirrored(std::string_view input);
+void sealed(std::string_view input);
 
 }  // namespace switchgear::fuzz
