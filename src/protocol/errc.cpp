@@ -42,6 +42,8 @@ const char* sentence(errc reason) {
       return "not a usable JSON Schema";
     case errc::bad_state:
       return "requestState is not one that was given for this request";
+    case errc::bad_template:
+      return "not a usable URI template";
     case errc::expired:
       return "requestState has expired";
   }

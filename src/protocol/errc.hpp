@@ -26,6 +26,7 @@ enum class errc {
   bad_list,          ///< the result of a list method is not an object with the one array that it should have
   bad_schema,        ///< not a JSON Schema that we can check against
   bad_state,         ///< a requestState that we did not give for this request
+  bad_template,      ///< not a URI template that we can match
   expired,           ///< a requestState that came back too late
 };
 

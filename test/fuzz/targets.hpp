@@ -35,5 +35,6 @@ void redis(std::string_view input);
 void header_value(std::string_view input);
 void mirrored(std::string_view input);
 void sealed(std::string_view input);
+void uri_template(std::string_view input);
 
 }  // namespace switchgear::fuzz
