@@ -20,6 +20,7 @@ import tempfile
 
 from proxies import BUILD, ROOT, Bench
 
+FLOOD_EVENTS = 1000  # of the tool `flood`
 IDLE_CONNECTIONS = 9000
 RATE = 2000
 
@@ -29,6 +30,7 @@ CPU_ROWS = [
     ("CPU a call, 16 KB", "medium", 16, 1.15),
     ("CPU a call, SSE of 20 events", "stream", 32, 1.15),
     ("CPU a call, 1 MB", "large", 4, 1.20),
+    ("CPU a call, 10 MB", "huge", 2, 1.20),
 ]
 
 
@@ -82,6 +84,18 @@ def cpu_rows(bench, nginx, gateway, rounds, seconds, table):
         ratio = median([ours / theirs for ours, theirs in zip(found["ours"], found["nginx"])])
         table.add(name, f"{median(found['ours']):.1f} us", f"nginx {median(found['nginx']):.1f} us", f"{ratio:.2f}x",
                   f"<= {most:.2f}x", ratio <= most)
+
+
+def relay_row(bench, nginx, gateway, rounds, seconds, table):
+    def take(proxy):
+        options = dict(tool="flood", connections=4, seconds=seconds, warm_up=seconds / 4, of=proxy[1])
+        figures = whole(bench.load("closed", proxy[0], **options), "flood")
+        return figures["calls"] * FLOOD_EVENTS / figures["seconds"]
+
+    found = in_turn(rounds, {"nginx": lambda: take(nginx), "ours": lambda: take(gateway)})
+    ratio = median([ours / theirs for ours, theirs in zip(found["ours"], found["nginx"])])
+    table.add(f"SSE relay, {FLOOD_EVENTS} events at once", f"{median(found['ours']):.0f} events/s",
+              f"nginx {median(found['nginx']):.0f} events/s", f"{ratio:.2f}x", "", None)
 
 
 def latency_row(bench, nginx, gateway, rounds, seconds, table):
@@ -194,6 +208,7 @@ def main():
         nginx = bench.nginx()
         gateway = bench.gateway("gateway")
         cpu_rows(bench, nginx, gateway, rounds, seconds, table)
+        relay_row(bench, nginx, gateway, rounds, seconds, table)
         latency_row(bench, nginx, gateway, rounds, seconds, table)
         refusal_row(bench, gateway, bench.gateway("tripped"), rounds, seconds, table)
         idle_row(bench, nginx, bench.gateway("idle"), 1000 if chosen.quick else IDLE_CONNECTIONS, table)

@@ -10,10 +10,12 @@ struct named {
   std::string_view name;
   tool which;
 };
-constexpr std::array<named, 5> tools{{{"small", tool::small},
+constexpr std::array<named, 7> tools{{{"small", tool::small},
                                       {"medium", tool::medium},
                                       {"large", tool::large},
+                                      {"huge", tool::huge},
                                       {"stream", tool::stream},
+                                      {"flood", tool::flood},
                                       {"broken", tool::broken}}};
 
 std::string text_result(std::size_t size) {
@@ -61,11 +63,14 @@ std::string_view call_end(tool which) {
   static const std::string small = text_result(small_size);
   static const std::string medium = text_result(medium_size);
   static const std::string large = text_result(large_size);
+  static const std::string huge = text_result(huge_size);
   switch (which) {
     case tool::medium:
       return medium;
     case tool::large:
       return large;
+    case tool::huge:
+      return huge;
     default:
       return small;
   }
@@ -90,7 +95,7 @@ std::string_view tools_list_end() {
 
 std::string progress_event(std::string_view token, int step) {
   return R"(data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" + std::string(token) +
-         R"(,"progress":)" + std::to_string(step) + R"(,"total":20}})" + "\n\n";
+         R"(,"progress":)" + std::to_string(step) + R"(,"total":1000}})" + "\n\n";
 }
 
 }  // namespace switchgear::bench

@@ -7,13 +7,16 @@
 
 namespace switchgear::bench {
 
-/// The tools of the bench. Each answers with a result of its size; `stream` with 20 events, `broken` with HTTP 500.
-enum class tool { small, medium, large, stream, broken, none };
+/// The tools of the bench. Each answers with a result of its size; `stream` with 20 events that come one by one, `flood`
+/// with 1000 that come at once, `broken` with HTTP 500.
+enum class tool { small, medium, large, huge, stream, flood, broken, none };
 
 inline constexpr std::size_t small_size = 300;
 inline constexpr std::size_t medium_size = 16 * 1024;
 inline constexpr std::size_t large_size = 1024 * 1024;
+inline constexpr std::size_t huge_size = 10 * large_size;
 inline constexpr int stream_events = 20;
+inline constexpr int flood_events = 1000;
 
 tool tool_named(std::string_view name);
 

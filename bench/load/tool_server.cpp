@@ -87,7 +87,8 @@ class connection {
     const request_view request = look_at(body_);
     if (request.method == "tools/call") {
       const tool which = tool_named(request.name);
-      if (which == tool::stream) co_return co_await send_stream(request);
+      if (which == tool::stream) co_return co_await send_stream(request, stream_events, true);
+      if (which == tool::flood) co_return co_await send_stream(request, flood_events, false);
       if (which == tool::broken) {
         co_return co_await send("HTTP/1.1 500 Internal Server Error\r\nContent-Length: 6\r\n\r\nbroken");
       }
@@ -115,13 +116,14 @@ class connection {
     co_return !error;
   }
 
-  asio::awaitable<bool> send_stream(request_view request) {
+  asio::awaitable<bool> send_stream(request_view request, int events, bool one_by_one) {
     out_ =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\n"
         "X-Accel-Buffering: no\r\nTransfer-Encoding: chunked\r\n\r\n";
     auto due = std::chrono::steady_clock::now();
-    for (int step = 0; step + 1 < stream_events; ++step) {
+    for (int step = 0; step + 1 < events; ++step) {
       out_ += chunk(progress_event(request.progress_token, step));
+      if (!one_by_one) continue;
       if (!co_await send(out_)) co_return false;
       out_.clear();
       timer_.expires_at(due += event_gap);

@@ -26,8 +26,8 @@ class fleet {
  public:
   virtual ~fleet() = default;
 
-  /// Hears the secret that all replicas share (32 bytes), as soon as it is known and whenever it changes. On the
-  /// control thread. Before start.
+  /// One more that hears the secret that all replicas share (32 bytes), as soon as it is known and whenever it changes.
+  /// On the control thread. Before start.
   virtual void on_key(std::function<void(std::string_view key)> hear) = 0;
 
   /// Notes that the session is in use: alive for `idle` from now on. Any thread; never waits. To be called no more

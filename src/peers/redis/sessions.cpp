@@ -131,7 +131,9 @@ asio::awaitable<void> sessions::agree() {
     memory = notes_.memory();
   }
   const std::vector<response> said = co_await store_.ask(key_.ask(memory, async::worker::now()));
-  if (key_.hear(said) && key_heard_) key_heard_(key_.known());
+  if (key_.hear(said)) {
+    for (const auto& hear : key_heard_) hear(key_.known());
+  }
 }
 
 // True: there may be more to write at once.

@@ -36,7 +36,7 @@ class sessions {
   sessions(boost::asio::io_context& io, const port::redis_settings& settings, std::uint64_t seed, std::string own);
 
   /// On the control thread. Before start().
-  void on_key(std::function<void(std::string_view)> hear) { key_heard_ = std::move(hear); }
+  void on_key(std::function<void(std::string_view)> hear) { key_heard_.push_back(std::move(hear)); }
   void start();
   void stop();
 
@@ -68,7 +68,7 @@ class sessions {
 
   boost::asio::io_context& io_;
   const std::string prefix_;
-  std::function<void(std::string_view)> key_heard_;
+  std::vector<std::function<void(std::string_view)>> key_heard_;
   spread chance_;
   store store_;
   bell writing_, looking_;
