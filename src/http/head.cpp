@@ -120,6 +120,9 @@ class sink : public beast::http::basic_parser<is_request> {
       if (name == field::unknown) {
         if (same_text(name_text, "mcp-session-id")) return once(head_.session_id, content, error);
         if (same_text(name_text, "mcp-protocol-version")) return once(head_.protocol_version, content, error);
+        if (same_text(name_text, "mcp-method")) return once(head_.mcp_method, content, error);
+        if (same_text(name_text, "mcp-name")) return once(head_.mcp_name, content, error);
+        if (same_text(name_text, "last-event-id")) return once(head_.last_event_id, content, error);
       }
     } else {
       switch (name) {

@@ -33,6 +33,9 @@ struct request_head {
   std::string_view content_encoding;
   std::string_view session_id;        ///< Mcp-Session-Id
   std::string_view protocol_version;  ///< MCP-Protocol-Version
+  std::string_view mcp_method;        ///< Mcp-Method; no data() when absent, as with all of these
+  std::string_view mcp_name;          ///< Mcp-Name
+  std::string_view last_event_id;     ///< Last-Event-ID
   bool has_accept = false;
   bool accepts_json = false;  ///< some Accept line covers application/json
   bool accepts_sse = false;   ///< some Accept line covers text/event-stream

@@ -3,6 +3,7 @@
 #include "protocol/errc.hpp"
 #include "protocol/scan.hpp"
 #include "protocol/text.hpp"
+#include "protocol/version.hpp"
 
 namespace switchgear::protocol {
 
@@ -51,6 +52,19 @@ std::string write_refusal(std::string_view text, error_code why) {
   const std::int64_t number = refusal_code(why);
   const std::string_view id = number == code::parse_error ? no_id : readable_id(text);
   return write_error(id, number, why.message());
+}
+
+std::string write_unsupported_version(std::string_view id, std::string_view requested) {
+  std::string data = R"({"supported":[)";
+  for (std::string_view version : served_versions) {
+    append_quoted(data, version);
+    data += ',';
+  }
+  data.back() = ']';
+  data += R"(,"requested":)";
+  append_quoted(data, requested);
+  data += '}';
+  return write_error(id, code::unsupported_version, "Unsupported protocol version", data);
 }
 
 }  // namespace switchgear::protocol

@@ -16,7 +16,10 @@ inline constexpr std::int64_t invalid_request = -32600;
 inline constexpr std::int64_t method_not_found = -32601;
 inline constexpr std::int64_t invalid_params = -32602;
 inline constexpr std::int64_t internal_error = -32603;
-inline constexpr std::int64_t unsupported_version = -32022;  // MCP 2026-07-28; data: supported, requested
+// MCP 2026-07-28
+inline constexpr std::int64_t header_mismatch = -32020;      ///< a header does not say what the body says
+inline constexpr std::int64_t missing_capability = -32021;   ///< data: requiredCapabilities
+inline constexpr std::int64_t unsupported_version = -32022;  ///< data: supported, requested
 
 // Ours. They lie outside -32768..-32000, which JSON-RPC and MCP keep for themselves.
 inline constexpr std::int64_t open = -31001;             ///< a breaker refused
@@ -43,5 +46,8 @@ std::string write_refusal(std::string_view text, error_code why);
 
 /// The code of that answer: parse_error, invalid_request, invalid_params or too_large.
 std::int64_t refusal_code(error_code why);
+
+/// The answer to a request of a revision that is not served.
+std::string write_unsupported_version(std::string_view id, std::string_view requested);
 
 }  // namespace switchgear::protocol

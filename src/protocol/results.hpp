@@ -1,4 +1,5 @@
-// JSON-RPC results that we write ourselves. Source: MCP 2025-11-25, basic/lifecycle, server/tools.
+// JSON-RPC results that we write ourselves.
+// Source: MCP 2025-11-25 basic/lifecycle; 2026-07-28 server/discover, basic/patterns/subscriptions.
 #pragma once
 
 #include "base/parts.hpp"
@@ -21,9 +22,21 @@ struct server_identity {
   std::string_view name, version, title;
 };
 
-/// The result of initialize: tools without list-change notices, and nothing else. `instructions` may be empty.
-std::string initialize_result(std::string_view protocol_version, const server_identity& server,
-                              std::string_view instructions = {});
+/// What the gateway says of itself when a client asks. `capabilities` is JSON; `instructions` may be empty.
+struct self_description {
+  server_identity server;
+  std::string_view capabilities;
+  std::string_view instructions;
+};
+
+/// The result of initialize.
+std::string initialize_result(std::string_view protocol_version, const self_description& self);
+
+/// The result of server/discover: every revision that is served. It holds for as long as the client likes to check.
+std::string discover_result(const self_description& self);
+
+/// The result that ends subscriptions/listen in good order; `id` is the request's, raw.
+std::string listen_result(std::string_view id);
 
 /// The result of tools/list, all on one page. `definitions` is a JSON array.
 std::string tools_list_result(std::string_view definitions);

@@ -14,13 +14,18 @@ inline constexpr std::string_view newest_version = supported_versions.back();
 /// What a peer that names no version after initialize is taken to speak (MCP 2025-06-18, basic/transports).
 inline constexpr std::string_view assumed_version = "2025-03-26";
 
-/// The modern revision: recognised, so that its clients get the answer which makes them go back to a legacy one.
+/// The modern revision: every request says for itself what a legacy session agrees on once.
 inline constexpr std::string_view modern_version = "2026-07-28";
 
+/// All that a client may choose from, newest first: `supportedVersions` of server/discover, and `supported` of the
+/// error that refuses another one. The legacy ones begin with initialize.
+inline constexpr std::array<std::string_view, 4> served_versions{modern_version, supported_versions[2],
+                                                                 supported_versions[1], supported_versions[0]};
+
 enum class era : std::uint8_t {
-  legacy,   ///< a revision that we speak
-  modern,   ///< 2026-07-28: no initialize, no sessions; not yet
-  unknown,  ///< anything else
+  legacy,   ///< up to 2025-11-25: initialize, sessions, requests of servers
+  modern,   ///< 2026-07-28: none of these
+  unknown,  ///< a revision that we do not speak
 };
 
 constexpr bool is_supported(std::string_view version) {

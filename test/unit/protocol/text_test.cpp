@@ -112,13 +112,29 @@ TEST(written_result, is_a_whole_response) {
   EXPECT_EQ(write_result("\"x\"", tools_list_result("[]")), R"({"jsonrpc":"2.0","id":"x","result":{"tools":[]}})");
 }
 
-TEST(initialize_result, offers_tools_and_names_us) {
-  EXPECT_EQ(initialize_result("2025-11-25", {.name = "switchgear", .version = "0.1.0", .title = {}}),
-            R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":false}},)"
+TEST(initialize_result, names_us_and_says_what_is_offered) {
+  EXPECT_EQ(initialize_result("2025-11-25", {.server = {.name = "switchgear", .version = "0.1.0", .title = {}},
+                                             .capabilities = R"({"tools":{}})",
+                                             .instructions = {}}),
+            R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}},)"
             R"("serverInfo":{"name":"switchgear","version":"0.1.0"}})");
-  EXPECT_NE(initialize_result("2025-11-25", {.name = "a", .version = "1", .title = "T"}, "Read \"me\".")
-                .find(R"("instructions":"Read \"me\".")"),
-            std::string::npos);
+  EXPECT_NE(
+      initialize_result("2025-11-25", {{.name = "a", .version = "1", .title = "T"}, "{}", "Read \"me\"."})
+          .find(R"("instructions":"Read \"me\".")"),
+      std::string::npos);
+}
+
+TEST(discover_result, names_every_revision_and_the_newest_first) {
+  EXPECT_EQ(discover_result({{.name = "a", .version = "1", .title = {}}, R"({"tools":{}})", "Read me."}),
+            R"({"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"],)"
+            R"("capabilities":{"tools":{}},"instructions":"Read me.","ttlMs":0,"cacheScope":"private",)"
+            R"("_meta":{"io.modelcontextprotocol/serverInfo":{"name":"a","version":"1"}}})");
+}
+
+TEST(unsupported_version, names_what_is_served_and_what_was_asked_for) {
+  EXPECT_EQ(write_unsupported_version("7", "v999"),
+            R"({"jsonrpc":"2.0","id":7,"error":{"code":-32022,"message":"Unsupported protocol version","data":)"
+            R"({"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"],"requested":"v999"}}})");
 }
 
 TEST(version, is_echoed_if_we_speak_it_and_ours_if_not) {
