@@ -212,7 +212,8 @@ std::string gateway::wiring::start() {
     services_.push_back(std::make_unique<call::service>(empty, breakers_, metrics_, answers_));
     handlers.push_back(services_.back().get());
   }
-  server_ = std::make_unique<listen::server>(data_workers(), settings_.listen, std::move(handlers), metrics_);
+  server_ = std::make_unique<listen::server>(data_workers(), settings_.listen, std::move(handlers), metrics_,
+                                             listen::clientele_links{.control = control()});
   if (std::string problem = open_addresses(); !problem.empty()) return problem;
 
   if (shared_) shared_->start();
@@ -226,11 +227,15 @@ std::string gateway::wiring::start() {
 }
 
 void gateway::wiring::use(std::shared_ptr<const call::directory> fresh) {
-  auto text = std::make_shared<const std::string>(protocol::tools_list_result(fresh->catalogue().definitions()));
+  auto offer = std::make_shared<port::offer>();
+  const std::string definitions(fresh->catalogue().definitions());
+  offer->legacy[0] = protocol::tools_list_result(definitions);
+  offer->modern[0] = R"({"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":)" + definitions + "}";
+  offer->legacy_capabilities = offer->modern_capabilities = R"({"tools":{"listChanged":true}})";
   for (std::size_t i = 0; i < services_.size(); ++i) {
     asio::post(workers_[i]->io, [service = services_[i].get(), fresh] { service->use(fresh); });
   }
-  server_->use_tools(std::move(text));
+  server_->clients().use(std::move(offer));
 }
 
 asio::awaitable<void> gateway::wiring::shut_down() {

@@ -6,7 +6,10 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <sys/socket.h>
+
 #include <array>
+#include <cerrno>
 #include <utility>
 
 namespace switchgear::listen {
@@ -48,10 +51,54 @@ void drop_front(buffers& pieces, std::size_t bytes) {
 
 }  // namespace
 
+// Waits for the socket to become readable, on behalf of whoever watches at that time. The wait is not taken back when
+// the watch ends: the next one finds it armed, and most requests cost no trip to the event loop.
+struct client_stream::ear : std::enable_shared_from_this<ear> {
+  explicit ear(asio::ip::tcp::socket& of) : socket(&of) {}
+
+  void listen() {
+    if (waiting || socket == nullptr) return;
+    waiting = true;
+    socket->async_wait(asio::ip::tcp::socket::wait_read,
+                       [self = shared_from_this()](const error_code& error) { self->hear(error); });
+  }
+
+  void hear(const error_code& error) {
+    waiting = false;
+    if (socket == nullptr || gone == nullptr) return;
+    if (error == asio::error::operation_aborted) return listen();  // somebody else's wait had its limit
+    char next = 0;
+    const ssize_t got = ::recv(socket->native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (got > 0) return;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return listen();
+    std::exchange(gone, nullptr)(context);
+  }
+
+  asio::ip::tcp::socket* socket;  // null: closed
+  bool waiting = false;
+  void (*gone)(void*) = nullptr;
+  void* context = nullptr;
+};
+
+client_stream::watch::watch(client_stream& client, void (*gone)(void*), void* context) : client_(client) {
+  if (!client.ear_) client.ear_ = std::make_shared<ear>(client.socket_);
+  client.ear_->gone = gone;
+  client.ear_->context = context;
+  client.ear_->listen();
+}
+
+client_stream::watch::~watch() {
+  client_.ear_->gone = nullptr;
+}
+
 client_stream::client_stream(async::worker& on, asio::ip::tcp::socket socket) : on_(on), socket_(std::move(socket)) {
   error_code ignored;
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
   socket_.non_blocking(true, ignored);
+}
+
+client_stream::~client_stream() {
+  if (ear_) ear_->socket = nullptr;
 }
 
 asio::awaitable<result<std::size_t>> client_stream::read_some(char* into, std::size_t size, time_point due) {

@@ -9,6 +9,7 @@
 #include <boost/asio/ip/tcp.hpp>
 
 #include <cstddef>
+#include <memory>
 
 namespace switchgear::listen {
 
@@ -16,6 +17,7 @@ namespace switchgear::listen {
 class client_stream {
  public:
   client_stream(async::worker& on, boost::asio::ip::tcp::socket socket);
+  ~client_stream();
 
   /// Reads at least one byte. Errors: closed; timed_out when `due` passes, after which the stream is still good.
   boost::asio::awaitable<result<std::size_t>> read_some(char* into, std::size_t size, time_point due);
@@ -35,11 +37,27 @@ class client_stream {
 
   void close();
 
+  /// While it lives, `gone` is called once when the client closes or breaks the connection; not when it has sent more
+  /// bytes before that, since nobody has read those yet. One at a time; not while the stream is being read.
+  class watch {
+   public:
+    watch(client_stream& client, void (*gone)(void*), void* context);
+    ~watch();
+    watch(const watch&) = delete;
+    watch& operator=(const watch&) = delete;
+
+   private:
+    client_stream& client_;
+  };
+
   static constexpr duration write_stall = std::chrono::seconds(30);
 
  private:
+  struct ear;
+
   async::worker& on_;
   boost::asio::ip::tcp::socket socket_;
+  std::shared_ptr<ear> ear_;  // made when somebody first watches; its wait outlives the watch
 };
 
 }  // namespace switchgear::listen

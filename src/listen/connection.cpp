@@ -39,13 +39,14 @@ class connection final : private idle_connection {
  private:
   void end() override { client_.close(); }
 
+  asio::awaitable<bool> serve_get(const http::request_head& head, std::size_t request_end);
   asio::awaitable<result<std::size_t>> read_head(time_point due);
   asio::awaitable<error_code> read_body(const http::framing& framing, std::size_t head_end, time_point due,
                                         std::size_t& body_size, std::size_t& request_end);
   asio::awaitable<error_code> read_chunked(std::size_t head_end, time_point due, std::size_t& body_size,
                                            std::size_t& request_end);
   asio::awaitable<error_code> read_more(time_point due);
-  asio::awaitable<void> refuse_and_close(const http::request_head& head, const refused_head& why);
+  asio::awaitable<void> refuse_and_close(const http::request_head& head, const refused_request& why);
   asio::awaitable<void> refuse_bad_head(error_code why);
 
   shard& here_;
@@ -124,13 +125,13 @@ asio::awaitable<error_code> connection::read_body(const http::framing& framing, 
   co_return error_code{};
 }
 
-asio::awaitable<void> connection::refuse_and_close(const http::request_head& head, const refused_head& why) {
-  mcp_endpoint endpoint(here_, client_, head, false);
-  if (!co_await endpoint.refuse(why, protocol::no_id)) co_await client_.linger();
+asio::awaitable<void> connection::refuse_and_close(const http::request_head& head, const refused_request& why) {
+  http_reply reply(here_, client_, head, false);
+  if (!co_await reply.refuse(why, protocol::no_id)) co_await client_.linger();
 }
 
 asio::awaitable<void> connection::refuse_bad_head(error_code why) {
-  refused_head refused{400, code::invalid_request, "malformed HTTP request"};
+  refused_request refused{400, code::invalid_request, "malformed HTTP request"};
   if (why == errc::closed) co_return;
   if (why == errc::timed_out) refused = {408, code::invalid_request, "the request took too long to arrive"};
   if (why == http::errc::head_too_large) refused = {431, code::too_large, "HTTP head too large"};
@@ -152,13 +153,13 @@ asio::awaitable<bool> connection::serve_request() {
     co_return false;
   }
   const bool has_body = head->framing.chunked || head->framing.content_length.value_or(0) != 0;
-  refused_head refused = mcp_endpoint::check(*head, here_.settings);
+  refused_request refused = mcp_endpoint::check(*head, here_.settings);
   if (refused.status == 0 && head->framing.content_length.value_or(0) > here_.settings.max_request) {
     refused = {413, code::too_large, "the request is larger than max_request", {}, port::refusal::too_large};
   }
   if (refused.status != 0 && !has_body) {
-    mcp_endpoint endpoint(here_, client_, *head, head->framing.keep_alive);
-    const bool keep = co_await endpoint.refuse(refused, protocol::no_id);
+    http_reply reply(here_, client_, *head, head->framing.keep_alive);
+    const bool keep = co_await reply.refuse(refused, protocol::no_id);
     received_.drop_front(*head_end);
     co_return keep;
   }
@@ -187,11 +188,24 @@ asio::awaitable<bool> connection::serve_request() {
     co_return false;
   }
 
-  mcp_endpoint endpoint(here_, client_, *head, head->framing.keep_alive);
+  if (head->method == "GET") co_return co_await serve_get(*head, request_end);
+  mcp_endpoint endpoint(here_, client_, *head, received_.view().substr(0, *head_end));
   const std::string_view body = received_.view().substr(*head_end, body_size);
   const bool keep = head->method == "POST" ? co_await endpoint.post(body, arrived) : co_await endpoint.end_session();
   received_.drop_front(request_end);
   co_return keep;
+}
+
+asio::awaitable<bool> connection::serve_get(const http::request_head& head, std::size_t request_end) {
+  bool keep = false;
+  const auto wanted = co_await mcp_endpoint(here_, client_, head, {}).session_of_stream(keep);
+  if (!wanted) {
+    received_.drop_front(request_end);
+    co_return keep;
+  }
+  received_ = {};  // most streams are silent for hours
+  co_await serve_stream(here_, client_, wanted);
+  co_return false;
 }
 
 }  // namespace

@@ -1,15 +1,17 @@
 #include "listen/mcp_endpoint.hpp"
 
-#include "base/version.hpp"
 #include "http/media_type.hpp"
+#include "listen/batch.hpp"
+#include "listen/clientele.hpp"
 #include "listen/event_stream.hpp"
 #include "listen/origin.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/errc.hpp"
 #include "protocol/errors.hpp"
-#include "protocol/results.hpp"
-#include "protocol/text.hpp"
+#include "protocol/mirrored.hpp"
 #include "protocol/version.hpp"
 
-#include <charconv>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,72 +20,30 @@ namespace switchgear::listen {
 namespace asio = boost::asio;
 namespace code = protocol::code;
 using port::refusal;
+using protocol::era;
 
 namespace {
 
-constexpr std::string_view allow = "Allow: POST, DELETE\r\n";
-
-std::string_view status_text(int status) {
-  switch (status) {
-    case 400:
-      return "400 Bad Request";
-    case 403:
-      return "403 Forbidden";
-    case 404:
-      return "404 Not Found";
-    case 405:
-      return "405 Method Not Allowed";
-    case 406:
-      return "406 Not Acceptable";
-    case 408:
-      return "408 Request Timeout";
-    case 411:
-      return "411 Length Required";
-    case 413:
-      return "413 Content Too Large";
-    case 415:
-      return "415 Unsupported Media Type";
-    case 417:
-      return "417 Expectation Failed";
-    case 431:
-      return "431 Request Header Fields Too Large";
-    case 501:
-      return "501 Not Implemented";
-    case 503:
-      return "503 Service Unavailable";
-    default:
-      return "500 Internal Server Error";
-  }
-}
+// There is one principal as long as clients need no credentials.
+constexpr std::string_view anonymous;
 
 bool is_endpoint(std::string_view target) {
   const std::string_view path = target.substr(0, target.find('?'));
   return path == "/mcp" || path == "/mcp/";
 }
 
-}  // namespace
+// The body's word counts first, since only a modern client writes it (MCP 2026-07-28 basic/versioning); a header alone
+// makes a modern request that lacks what it must have. Mcp-Method is no sign: some legacy clients send it.
+bool is_modern(const http::request_head& head, const protocol::message& seen) {
+  if (!seen.meta_version.empty()) return !protocol::is_supported(seen.meta_version);
+  return protocol::era_of(head.protocol_version) == era::modern;
+}
 
-refused_head mcp_endpoint::check(const http::request_head& head, const port::listen_settings& settings) {
-  if (head.host.empty() && !head.is_http_1_0) return {400, code::invalid_request, "Host is missing"};
-  if (!host_allowed(head.host, settings.allowed_hosts)) {
-    return {403, code::invalid_request, "this Host is not served; see allowed_hosts", {}, refusal::host_or_origin};
-  }
-  if (!origin_allowed(head.origin, settings.allowed_origins)) {
-    return {403, code::invalid_request, "this Origin is not allowed; see allowed_origins", {}, refusal::host_or_origin};
-  }
-  if (!is_endpoint(head.target)) return {404, code::invalid_request, "nothing here; the MCP endpoint is /mcp"};
-  if (head.method != "POST" && head.method != "DELETE") {
-    return {405, code::invalid_request, "this endpoint takes POST and DELETE", allow};
-  }
-  if (!head.protocol_version.empty() && !protocol::is_supported(head.protocol_version)) {
-    // Not the code of the modern era: its clients would take that as a sign that we speak it.
-    return {400,
-            code::invalid_request,
-            "unsupported MCP-Protocol-Version; this gateway speaks 2025-03-26, 2025-06-18 and 2025-11-25",
-            {},
-            refusal::version};
-  }
-  if (head.method == "DELETE") return {};
+void break_off(void* stream) {
+  static_cast<event_stream*>(stream)->break_off();
+}
+
+refused_request check_media(const http::request_head& head) {
   if (head.has_accept && !head.accepts_json && !head.accepts_sse) {
     return {
         406, code::invalid_request, "Accept must cover application/json or text/event-stream", {}, refusal::media_type};
@@ -100,61 +60,65 @@ refused_head mcp_endpoint::check(const http::request_head& head, const port::lis
   return {};
 }
 
-asio::awaitable<bool> mcp_endpoint::reply(parts body, std::string_view status, std::string_view fields) {
-  char head[320];
-  char* end = head;
-  const auto add = [&](std::string_view text) { end = std::copy(text.begin(), text.end(), end); };
-  add("HTTP/1.1 ");
-  add(status);
-  add("\r\nContent-Type: application/json\r\n");
-  add(fields);
-  const bool keep = keeps();
-  if (!keep) {
-    add("Connection: close\r\n");
-  } else if (head_.is_http_1_0) {
-    add("Connection: keep-alive\r\n");
+// GET and DELETE are about a session, which the modern era does not have.
+refused_request check_session_verb(const http::request_head& head) {
+  if (head.session_id.empty() || protocol::era_of(head.protocol_version) == era::modern) {
+    return {405, code::invalid_request, "GET and DELETE are for a session's client: Mcp-Session-Id is missing",
+            "Allow: POST\r\n"};
   }
-  add("Content-Length: ");
-  end = std::to_chars(end, end + 20, total_size(body)).ptr;
-  add("\r\n\r\n");
-  body.insert(body.begin(), std::string_view(head, static_cast<std::size_t>(end - head)));
-  const error_code failed = co_await client_.write(std::move(body));
-  co_return !failed && keep;
+  if (head.method == "GET" && (!head.accepts_sse || head.is_http_1_0)) {
+    return {406, code::invalid_request, "a stream is text/event-stream over HTTP/1.1", {}, refusal::media_type};
+  }
+  return {};
 }
 
-asio::awaitable<bool> mcp_endpoint::accept_silently() {
-  const bool keep = keeps();
-  parts head;
-  head.push_back(keep ? "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"
-                      : "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-  const error_code failed = co_await client_.write(std::move(head));
-  co_return !failed && keep;
+}  // namespace
+
+refused_request mcp_endpoint::check(const http::request_head& head, const port::listen_settings& settings) {
+  if (head.host.empty() && !head.is_http_1_0) return {400, code::invalid_request, "Host is missing"};
+  if (!host_allowed(head.host, settings.allowed_hosts)) {
+    return {403, code::invalid_request, "this Host is not served; see allowed_hosts", {}, refusal::host_or_origin};
+  }
+  if (!origin_allowed(head.origin, settings.allowed_origins)) {
+    return {403, code::invalid_request, "this Origin is not allowed; see allowed_origins", {}, refusal::host_or_origin};
+  }
+  if (!is_endpoint(head.target)) return {404, code::invalid_request, "nothing here; the MCP endpoint is /mcp"};
+  if (head.method == "POST") return check_media(head);
+  if (head.method == "GET" || head.method == "DELETE") return check_session_verb(head);
+  return {405, code::invalid_request, "this endpoint takes GET, POST and DELETE", "Allow: GET, POST, DELETE\r\n"};
 }
 
-asio::awaitable<bool> mcp_endpoint::refuse(const refused_head& why, std::string_view id) {
-  here_.recorder.refused(here_.on.index, why.kind);
-  const std::string body = protocol::write_error(id, why.code, why.message);
-  parts pieces;
-  pieces.push_back(body);
-  co_return co_await reply(std::move(pieces), status_text(why.status), why.fields);
+asio::awaitable<std::shared_ptr<session>> mcp_endpoint::find_session(std::string_view id, bool& keep) {
+  const time_point now = async::worker::now();
+  if (head_.session_id.empty()) {
+    keep = co_await reply_.refuse({400, code::invalid_request, "Mcp-Session-Id is missing: initialize first"}, id);
+    co_return nullptr;
+  }
+  if (auto found = here_.all.find(head_.session_id, anonymous, now)) co_return found;
+  auto [found, full] =
+      co_await here_.all.adopt(here_.on, std::string(head_.session_id), std::string(anonymous), now);
+  if (found) co_return std::move(found);
+  const refused_request why =
+      full ? refused_request{503, code::overloaded, "too many sessions", "Retry-After: 5\r\n", refusal::session_limit}
+           : refused_request{404, code::invalid_request, "unknown session", {}, refusal::unknown_session};
+  keep = co_await reply_.refuse(why, id);
+  co_return nullptr;
 }
 
 asio::awaitable<bool> mcp_endpoint::end_session() {
-  if (head_.session_id.empty()) {
-    co_return co_await refuse({400, code::invalid_request, "Mcp-Session-Id is missing"}, protocol::no_id);
-  }
-  if (!here_.sessions.end(head_.session_id)) {
-    co_return co_await refuse({404, code::invalid_request, "unknown session", {}, refusal::unknown_session},
-                              protocol::no_id);
-  }
-  const bool keep = keeps();
-  parts head;
-  head.push_back(keep ? "HTTP/1.1 204 No Content\r\n\r\n" : "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
-  const error_code failed = co_await client_.write(std::move(head));
-  co_return !failed && keep;
+  bool keep = false;
+  const auto found = co_await find_session(protocol::no_id, keep);
+  if (!found) co_return keep;
+  here_.all.end(*found);
+  co_return co_await reply_.empty(204);
+}
+
+asio::awaitable<std::shared_ptr<session>> mcp_endpoint::session_of_stream(bool& keep) {
+  co_return co_await find_session(protocol::no_id, keep);
 }
 
 asio::awaitable<bool> mcp_endpoint::post(std::string_view body, time_point arrived) {
+  if (protocol::is_batch(body)) co_return co_await batch(body, arrived);
   protocol::scratch space;
   const auto seen = protocol::peek(body, space);
   if (!seen) {
@@ -162,92 +126,139 @@ asio::awaitable<bool> mcp_endpoint::post(std::string_view body, time_point arriv
     const std::string text = protocol::write_refusal(body, seen.error());
     parts pieces;
     pieces.push_back(text);
-    co_return co_await reply(std::move(pieces), status_text(400));
+    co_return co_await reply_.json(std::move(pieces), 400);
   }
-  const std::string_view id = seen->id ? seen->id.in(body) : protocol::no_id;
-  if (seen->kind == protocol::kind::request && seen->method == "initialize") {
-    co_return co_await initialize(body, *seen, arrived);
-  }
-  if (head_.session_id.empty()) {
-    co_return co_await refuse({400, code::invalid_request, "Mcp-Session-Id is missing: initialize first"}, id);
-  }
-  if (!here_.sessions.find(head_.session_id, arrived)) {
-    co_return co_await refuse({404, code::invalid_request, "unknown session", {}, refusal::unknown_session}, id);
-  }
-  switch (seen->kind) {
-    case protocol::kind::request:
-      co_return co_await request(body, *seen, arrived);
-    case protocol::kind::notification:
-      co_return co_await notification(body, *seen);
-    case protocol::kind::response:
-      break;  // to nothing that we asked
-  }
-  co_return co_await accept_silently();
+  const incoming came{body, *seen, arrived};
+  co_return is_modern(head_, *seen) ? co_await modern(came) : co_await legacy(came);
 }
 
-asio::awaitable<bool> mcp_endpoint::initialize(std::string_view body, const protocol::message& seen, time_point now) {
-  const std::string_view id = seen.id.in(body);
-  if (seen.protocol_version.empty()) {
-    co_return co_await refuse({400, code::invalid_params, "params.protocolVersion is missing"}, id);
+asio::awaitable<bool> mcp_endpoint::modern(const incoming& came) {
+  if (came.seen.kind == protocol::kind::notification) co_return co_await reply_.empty(202);
+  if (came.seen.kind == protocol::kind::response) {
+    co_return co_await reply_.refuse({400, code::invalid_request, "a client of this revision sends no responses"},
+                                     protocol::no_id);
   }
-  const std::string_view version = protocol::negotiate(seen.protocol_version);
-  const auto session = here_.sessions.create(version, now);
-  if (!session) {
-    co_return co_await refuse(
-        {503, code::overloaded, "too many sessions", "Retry-After: 5\r\n", refusal::session_limit}, id);
+  const protocol::mirrored_headers headers{
+      .version = head_.protocol_version, .method = head_.mcp_method, .name = head_.mcp_name};
+  if (const std::string text = protocol::refuse_modern(came.text, came.seen, &headers); !text.empty()) {
+    here_.recorder.refused(here_.on.index, refusal::version);
+    parts pieces;
+    pieces.push_back(text);
+    co_return co_await reply_.json(std::move(pieces), 400);
   }
-  const std::string result = protocol::initialize_result(version, {"switchgear", switchgear::version, "Switchgear"});
-  const std::string field = "Mcp-Session-Id: " + *session + "\r\n";
-  parts pieces;
-  protocol::write_result(id, result, pieces);
-  co_return co_await reply(std::move(pieces), "200 OK", field);
+  co_return co_await answer(came, {.era = era::modern, .principal = anonymous, .head = head_text_});
 }
 
-asio::awaitable<bool> mcp_endpoint::request(std::string_view body, const protocol::message& seen, time_point arrived) {
-  const std::string_view id = seen.id.in(body);
-  if (seen.method == "tools/call") co_return co_await call_tool(body, seen, arrived);
-
-  parts pieces;
-  std::string text;
-  const std::shared_ptr<const std::string> tools = here_.tools;
-  if (seen.method == "ping") {
-    protocol::write_result(id, protocol::empty_result, pieces);
-  } else if (seen.method == "tools/list" && seen.cursor && seen.cursor.in(body) != "null") {
-    text = protocol::write_error(id, code::invalid_params, "unknown cursor: this list has one page");
-  } else if (seen.method == "tools/list") {
-    protocol::write_result(id, *tools, pieces);
+asio::awaitable<bool> mcp_endpoint::legacy(const incoming& came) {
+  const std::string_view id = came.seen.id ? came.id() : protocol::no_id;
+  if (came.seen.kind == protocol::kind::request && came.seen.method == "initialize") {
+    co_return co_await initialize(came);
+  }
+  if (!head_.protocol_version.empty() && !protocol::is_supported(head_.protocol_version)) {
+    here_.recorder.refused(here_.on.index, refusal::version);
+    const std::string text = protocol::write_unsupported_version(id, head_.protocol_version);
+    parts pieces;
+    pieces.push_back(text);
+    co_return co_await reply_.json(std::move(pieces), 400);
+  }
+  bool keep = false;
+  auto found = co_await find_session(id, keep);
+  if (!found) co_return keep;
+  sender from = sender_of(std::move(found));
+  from.principal = anonymous;
+  from.head = head_text_;
+  if (came.seen.kind == protocol::kind::request) co_return co_await answer(came, from);
+  if (came.seen.kind == protocol::kind::notification) {
+    dispatch(here_).notification(came, from);
   } else {
-    text = protocol::write_error(id, code::method_not_found, "Method not found");
+    dispatch(here_).response(came, from);
   }
-  if (!text.empty()) pieces.push_back(text);
-  co_return co_await reply(std::move(pieces));
+  co_return co_await reply_.empty(202);
 }
 
-asio::awaitable<bool> mcp_endpoint::call_tool(std::string_view body, const protocol::message& seen,
-                                              time_point arrived) {
+asio::awaitable<bool> mcp_endpoint::initialize(const incoming& came) {
+  port::answer out;
+  const auto opened = dispatch(here_).initialize(came, anonymous, out);
+  const std::string fields = opened                ? "Mcp-Session-Id: " + opened->id() + "\r\n"
+                             : out.status == 503 ? std::string("Retry-After: 5\r\n")
+                                                 : std::string();
+  co_return co_await reply_.json(std::move(out.pieces), out.status, fields);
+}
+
+asio::awaitable<bool> mcp_endpoint::batch(std::string_view body, time_point arrived) {
+  const auto refuse = [&](error_code why) { return protocol::write_refusal(body, why); };
+  std::shared_ptr<session> found;
+  if (!head_.session_id.empty()) {
+    bool keep = false;
+    found = co_await find_session(protocol::no_id, keep);
+    if (!found) co_return keep;
+  }
+  const auto elements = protocol::split_batch(body);
+  std::string refused;
+  if (!elements) {
+    refused = refuse(elements.error());
+  } else if (!found || !has_batches(found->revision())) {
+    refused = refuse(protocol::errc::batch);
+  }
+  if (!refused.empty()) {
+    here_.recorder.refused(here_.on.index, refusal::bad_request);
+    parts pieces;
+    pieces.push_back(refused);
+    co_return co_await reply_.json(std::move(pieces), 400);
+  }
+  event_stream events(here_.on, client_, here_.all.questions(), found.get());
+  sender from = sender_of(found);
+  from.principal = anonymous;
+  from.head = head_text_;
+  const std::vector<std::string> answers =
+      co_await answer_batch(here_, *elements, from, arrived, takes_events() ? &events : nullptr);
+  if (answers.empty()) co_return co_await reply_.empty(202);
+  if (!events.used() && (takes_json() || !takes_events())) {
+    parts pieces;
+    for (const std::string& one : answers) {
+      pieces.push_back(pieces.empty() ? "[" : ",");
+      pieces.push_back(one);
+    }
+    pieces.push_back("]");
+    co_return co_await reply_.json(std::move(pieces));
+  }
+  for (const std::string& one : answers) {
+    parts pieces;
+    pieces.push_back(one);
+    events.add(std::move(pieces));
+  }
+  co_return co_await events.finish({}) && reply_.keeps();
+}
+
+asio::awaitable<bool> mcp_endpoint::answer(const incoming& asked, const sender& from) {
   async::interrupt interrupt(here_.on.timers);
-  call_in_flight in_flight;
-  in_flight.session = head_.session_id;
-  in_flight.id = seen.id.in(body);
-  in_flight.interrupt = &interrupt;
-  here_.calls.push_back(in_flight);
-
-  const bool takes_events = (head_.accepts_sse || !head_.has_accept) && !head_.is_http_1_0;
-  const bool takes_json = head_.accepts_json || !head_.has_accept;
-  event_stream events(here_.on, client_);
-  port::answer answer;
-  co_await here_.handler->call(
-      here_.on, {.text = body, .seen = &seen, .client = {.session = head_.session_id}, .head = {}, .arrived = arrived},
-      interrupt, takes_events ? &events : nullptr, answer);
-  if (!events.used() && (takes_json || !takes_events)) co_return co_await reply(std::move(answer.pieces));
-  co_return co_await events.finish(std::move(answer.pieces)) && keeps();
+  event_stream events(here_.on, client_, here_.all.questions(), from.session.get());
+  // A modern client takes its request back by closing the stream; a legacy one by a notification, and what it misses of
+  // its stream is lost to it, but the call goes on (MCP 2025-11-25 basic/transports).
+  if (from.era == era::modern) events.interrupts(interrupt);
+  std::optional<client_stream::watch> watch;
+  if (from.era == era::modern || from.session->abilities().any()) watch.emplace(client_, break_off, &events);
+  port::answer out;
+  co_await dispatch(here_).request(asked, from, interrupt, takes_events() ? &events : nullptr, out);
+  if (!events.used() && (takes_json() || !takes_events())) {
+    co_return co_await reply_.json(std::move(out.pieces), out.status);
+  }
+  co_return co_await events.finish(std::move(out.pieces)) && reply_.keeps();
 }
 
-asio::awaitable<bool> mcp_endpoint::notification(std::string_view body, const protocol::message& seen) {
-  if (seen.method == "notifications/cancelled" && seen.cancelled_id) {
-    here_.cancellations->cancel(head_.session_id, seen.cancelled_id.in(body));
-  }
-  co_return co_await accept_silently();
+asio::awaitable<void> serve_stream(shard& here, client_stream& client, std::shared_ptr<session> of) {
+  async::interrupt interrupt(here.on.timers);
+  event_stream events(here.on, client, here.all.questions(), nullptr);
+  events.interrupts(interrupt);
+  const client_stream::watch watch(client, break_off, &events);
+  subscriber stream(here.on, of);
+  here.all.attach(here, stream, *of);
+  if (here.draining) stream.end();
+  co_await events.open();
+  co_await stream.deliver(events, interrupt);
+  here.all.detach(stream, *of);
+  stream.unlink();
+  co_await events.finish({});
 }
 
 }  // namespace switchgear::listen

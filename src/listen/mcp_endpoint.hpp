@@ -1,61 +1,64 @@
-// One HTTP request of a client at the MCP endpoint: is it one we accept, what does it ask, what is the answer.
-// Source: MCP 2025-11-25 basic/transports, basic/lifecycle, server/tools; JSON-RPC 2.0.
+// One HTTP request of a client at the MCP endpoint: is it one we accept, of which era, and how does its answer go out.
+// Source: MCP 2025-11-25 basic/transports, basic/lifecycle; 2026-07-28 basic/transports/streamable-http, basic/versioning.
 #pragma once
 
 #include "http/head.hpp"
 #include "listen/client_stream.hpp"
+#include "listen/dispatch.hpp"
+#include "listen/http_reply.hpp"
 #include "listen/shard.hpp"
 #include "protocol/message.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
+#include <memory>
 #include <string_view>
 
 namespace switchgear::listen {
 
-/// A reply that needs nothing but its head: why the request is refused before its body is read.
-struct refused_head {
-  int status = 0;  ///< 0: not refused
-  std::int64_t code = 0;
-  std::string_view message;
-  std::string_view fields;  ///< extra header lines
-  port::refusal kind = port::refusal::bad_request;
-};
-
-/// Made for one request; what it refers to must outlive it.
+/// Made for one request; what it refers to must outlive it. The functions that answer say whether the connection may go
+/// on.
 class mcp_endpoint {
  public:
-  mcp_endpoint(shard& here, client_stream& client, const http::request_head& head, bool keep_alive)
-      : here_(here), client_(client), head_(head), keep_alive_(keep_alive) {}
+  /// `head_text` is the whole head that `head` was read from.
+  mcp_endpoint(shard& here, client_stream& client, const http::request_head& head, std::string_view head_text)
+      : here_(here),
+        client_(client),
+        head_(head),
+        head_text_(head_text),
+        reply_(here, client, head, head.framing.keep_alive) {}
 
-  /// Checks that need no body: path, Host, Origin, method, Accept, Content-Type, length, version.
-  static refused_head check(const http::request_head& head, const port::listen_settings& settings);
+  /// Checks that need no body: path, Host, Origin, method, Accept, Content-Type, length.
+  static refused_request check(const http::request_head& head, const port::listen_settings& settings);
 
-  /// Answers the request; `body` is followed by buffer::padding readable bytes. False: the connection is of no more
-  /// use.
+  /// Answers a POST; `body` is followed by buffer::padding readable bytes.
   boost::asio::awaitable<bool> post(std::string_view body, time_point arrived);
+  /// Answers a DELETE.
   boost::asio::awaitable<bool> end_session();
+  /// The session that a GET wants the stream of; null: refused, and `keep` says whether the connection may go on.
+  boost::asio::awaitable<std::shared_ptr<session>> session_of_stream(bool& keep);
 
-  /// An error with a JSON-RPC body; `id` raw.
-  boost::asio::awaitable<bool> refuse(const refused_head& why, std::string_view id);
+  http_reply& reply() { return reply_; }
 
  private:
-  boost::asio::awaitable<bool> initialize(std::string_view body, const protocol::message& seen, time_point now);
-  boost::asio::awaitable<bool> request(std::string_view body, const protocol::message& seen, time_point arrived);
-  boost::asio::awaitable<bool> call_tool(std::string_view body, const protocol::message& seen, time_point arrived);
-  boost::asio::awaitable<bool> notification(std::string_view body, const protocol::message& seen);
-  boost::asio::awaitable<bool> accept_silently();
+  boost::asio::awaitable<std::shared_ptr<session>> find_session(std::string_view id, bool& keep);
+  boost::asio::awaitable<bool> modern(const incoming& came);
+  boost::asio::awaitable<bool> legacy(const incoming& came);
+  boost::asio::awaitable<bool> initialize(const incoming& came);
+  boost::asio::awaitable<bool> batch(std::string_view body, time_point arrived);
+  boost::asio::awaitable<bool> answer(const incoming& asked, const sender& from);
 
-  /// The connection may go on after this answer.
-  bool keeps() const { return keep_alive_ && !here_.draining; }
-
-  /// Writes a response with a JSON body; status 200 unless told otherwise.
-  boost::asio::awaitable<bool> reply(parts body, std::string_view status = "200 OK", std::string_view fields = {});
+  bool takes_events() const { return (head_.accepts_sse || !head_.has_accept) && !head_.is_http_1_0; }
+  bool takes_json() const { return head_.accepts_json || !head_.has_accept; }
 
   shard& here_;
   client_stream& client_;
   const http::request_head& head_;
-  bool keep_alive_;
+  std::string_view head_text_;
+  http_reply reply_;
 };
+
+/// The stream of a legacy session, until either side ends it. The connection is of no more use afterwards.
+boost::asio::awaitable<void> serve_stream(shard& here, client_stream& client, std::shared_ptr<session> of);
 
 }  // namespace switchgear::listen

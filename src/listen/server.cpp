@@ -26,13 +26,8 @@ asio::awaitable<std::size_t> connections_of(const shard& here) {
 }  // namespace
 
 // A worker's part of the server. The parent of its connections: drain() waits for them.
-struct server::front final : cancellations {
-  front(server& owner, async::worker& on, port::call_handler* handler, port::recorder& recorder)
-      : all(owner), here{on, owner.settings_, owner.sessions_, recorder}, acceptor(on.io), pause(on.io) {
-    here.handler = handler;
-    here.cancellations = this;
-    here.tools = std::make_shared<const std::string>(R"({"tools":[]})");
-  }
+struct server::front {
+  explicit front(shard& worker) : here(worker), acceptor(here.on.io), pause(here.on.io) {}
 
   error_code open(const tcp::endpoint& address) {
     error_code error;
@@ -68,55 +63,27 @@ struct server::front final : cancellations {
       error_code ignored;
       timer.expires_after(std::chrono::seconds(10));
       co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-      all.sessions_.sweep(async::worker::now());
+      here.all.sweep(async::worker::now());
     }
   }
 
-  void cancel(std::string_view session, std::string_view id) override {
-    for (auto& other : all.fronts_) {
-      if (other.get() == this) {
-        cancel_here(session, id);
-      } else {
-        asio::post(other->here.on.io, [&to = *other, session = std::string(session), id = std::string(id)] {
-          to.cancel_here(session, id);
-        });
-      }
-    }
-  }
-
-  void cancel_here(std::string_view session, std::string_view id) {
-    // raise() only wakes a coroutine through the loop, so the list stays as it is during this walk.
-    for (call_in_flight& call : here.calls) {
-      if (call.session == session && call.id == id) call.interrupt->raise(async::interrupt::reason::cancelled);
-    }
-  }
-
-  void begin_drain() {
-    here.draining = true;
+  void close() {
     error_code ignored;
     acceptor.close(ignored);
     pause.cancel();
-    for (idle_connection& connection : here.idle) connection.end();
   }
 
-  void interrupt_calls() {
-    for (call_in_flight& call : here.calls) call.interrupt->raise(async::interrupt::reason::shutdown);
-  }
-
-  server& all;
-  shard here;
+  shard& here;
   tcp::acceptor acceptor;
   asio::steady_timer pause;
 };
 
 server::server(std::vector<async::worker*> workers, port::listen_settings settings,
-               std::vector<port::call_handler*> handlers, port::recorder& recorder)
+               std::vector<port::call_handler*> handlers, port::recorder& recorder, clientele_links links)
     : workers_(std::move(workers)),
       settings_(std::move(settings)),
-      sessions_(settings_.session_idle, settings_.max_sessions) {
-  for (std::size_t i = 0; i < workers_.size(); ++i) {
-    fronts_.push_back(std::make_unique<front>(*this, *workers_[i], handlers[i], recorder));
-  }
+      clients_(workers_, settings_, handlers, recorder, std::move(links)) {
+  for (std::size_t i = 0; i < clients_.size(); ++i) fronts_.push_back(std::make_unique<front>(clients_.at(i)));
 }
 
 server::~server() = default;
@@ -145,14 +112,9 @@ error_code server::listen() {
   return {};
 }
 
-void server::use_tools(std::shared_ptr<const std::string> tools_list_result) {
-  for (auto& one : fronts_) {
-    asio::post(one->here.on.io, [&to = *one, tools_list_result] { to.here.tools = tools_list_result; });
-  }
-}
-
 asio::awaitable<void> server::drain(async::worker& on) {
-  for (auto& one : fronts_) asio::post(one->here.on.io, [&to = *one] { to.begin_drain(); });
+  for (auto& one : fronts_) asio::post(one->here.on.io, [&to = *one] { to.close(); });
+  clients_.begin_drain();
   const time_point limit = async::worker::now() + settings_.drain;
   bool interrupted = false;
   asio::steady_timer timer(on.io);
@@ -165,7 +127,7 @@ asio::awaitable<void> server::drain(async::worker& on) {
     const time_point now = async::worker::now();
     if (now >= limit && !interrupted) {
       interrupted = true;
-      for (auto& one : fronts_) asio::post(one->here.on.io, [&to = *one] { to.interrupt_calls(); });
+      clients_.interrupt_calls();
     }
     if (now >= limit + std::chrono::seconds(1)) co_return;
     error_code ignored;

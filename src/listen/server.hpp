@@ -3,7 +3,7 @@
 
 #include "async/worker.hpp"
 #include "base/result.hpp"
-#include "listen/sessions.hpp"
+#include "listen/clientele.hpp"
 #include "port/call_handler.hpp"
 #include "port/recorder.hpp"
 #include "port/settings.hpp"
@@ -24,7 +24,7 @@ class server {
  public:
   /// `handlers` has one handler a worker, in their order. Nothing happens before listen().
   server(std::vector<async::worker*> workers, port::listen_settings settings, std::vector<port::call_handler*> handlers,
-         port::recorder& recorder);
+         port::recorder& recorder, clientele_links links);
   ~server();
 
   /// Takes the address and begins to accept. Before the workers' loops run. Errors: bad_address, address_in_use,
@@ -33,8 +33,8 @@ class server {
   /// The port that was taken, when settings said 0.
   std::uint16_t port() const { return port_; }
 
-  /// Gives all workers a new result of tools/list. Any thread.
-  void use_tools(std::shared_ptr<const std::string> tools_list_result);
+  /// The clients: what they are offered, told and asked.
+  clientele& clients() { return clients_; }
 
   /// Stops accepting, ends idle connections, lets calls finish until settings.drain has passed, then interrupts them.
   /// Completes when no connection is left, a second after that at the latest. On `on`, once.
@@ -45,7 +45,7 @@ class server {
 
   std::vector<async::worker*> workers_;
   port::listen_settings settings_;
-  sessions sessions_;
+  clientele clients_;
   std::vector<std::unique_ptr<front>> fronts_;
   std::uint16_t port_ = 0;
 };

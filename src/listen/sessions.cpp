@@ -1,68 +1,99 @@
 #include "listen/sessions.hpp"
 
-#include "protocol/version.hpp"
-
-#include <openssl/rand.h>
-
 #include <algorithm>
-#include <array>
+#include <utility>
 
 namespace switchgear::listen {
 
-namespace {
-
-std::optional<std::string> random_id() {
-  std::array<unsigned char, 16> bytes;
-  if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) return std::nullopt;
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string id;
-  for (unsigned char byte : bytes) {
-    id += digits[byte >> 4];
-    id += digits[byte & 15];
-  }
-  return id;
-}
-
-}  // namespace
-
-std::optional<std::string> sessions::create(std::string_view version, time_point now) {
-  if (count() >= most_) sweep(now);
-  if (count() >= most_) return std::nullopt;
-  std::optional<std::string> id = random_id();
-  if (!id) return std::nullopt;
-  shard& home = shard_of(*id);
-  const std::lock_guard lock(home.mutex);
-  home.live.emplace(*id, session{protocol::negotiate(version), now});
-  return id;
-}
-
-std::optional<std::string_view> sessions::find(std::string_view id, time_point now) {
-  shard& home = shard_of(id);
-  const std::lock_guard lock(home.mutex);
-  const auto found = home.live.find(id);
-  if (found == home.live.end()) return std::nullopt;
-  if (now - found->second.used > idle_) {
-    home.live.erase(found);
-    return std::nullopt;
-  }
-  found->second.used = std::max(found->second.used, now);
-  return found->second.version;
-}
-
-bool sessions::end(std::string_view id) {
-  shard& home = shard_of(id);
-  const std::lock_guard lock(home.mutex);
-  const auto found = home.live.find(id);
-  if (found == home.live.end()) return false;
-  home.live.erase(found);
+bool session::set_log_level(std::string_view raw) {
+  // RFC 5424, as MCP names them.
+  static constexpr std::array<std::string_view, 8> levels{
+      R"("debug")", R"("info")", R"("notice")", R"("warning")", R"("error")", R"("critical")", R"("alert")",
+      R"("emergency")"};
+  const auto* const found = std::ranges::find(levels, raw);
+  if (found == levels.end()) return false;
+  level_.store(found, std::memory_order_relaxed);
   return true;
 }
 
-void sessions::sweep(time_point now) {
+bool session::use(time_point now, duration interval) {
+  used_.store(now, std::memory_order_relaxed);
+  time_point told = told_.load(std::memory_order_relaxed);
+  if (told != time_point{} && now - told < interval) return false;
+  return told_.compare_exchange_strong(told, now, std::memory_order_relaxed);
+}
+
+std::shared_ptr<session> sessions::add(std::string id, const session_facts& facts, time_point now) {
+  if (count() >= most_) sweep(now);
+  if (count() >= most_) return nullptr;
+  auto fresh = std::make_shared<session>(std::move(id), facts, now);
+  shard& home = shard_of(fresh->id());
+  const std::lock_guard lock(home.mutex);
+  return home.live.emplace(fresh->id(), fresh).first->second;
+}
+
+std::shared_ptr<session> sessions::find(std::string_view id, time_point now) {
+  shard& home = shard_of(id);
+  std::shared_ptr<session> found;
+  {
+    const std::lock_guard lock(home.mutex);
+    const auto at = home.live.find(id);
+    if (at == home.live.end()) return nullptr;
+    found = at->second;
+    if (!is_idle(*found, now)) return found;
+    home.live.erase(at);
+  }
+  on_end_(*found);
+  return nullptr;
+}
+
+bool sessions::end(std::string_view id) {
+  remember(id);
+  shard& home = shard_of(id);
+  std::shared_ptr<session> gone;
+  {
+    const std::lock_guard lock(home.mutex);
+    const auto at = home.live.find(id);
+    if (at == home.live.end()) return false;
+    gone = at->second;  // whose id is the entry's key
+    home.live.erase(at);
+  }
+  on_end_(*gone);
+  return true;
+}
+
+void sessions::remember(std::string_view id) {
+  const std::lock_guard lock(ended_mutex_);
+  if (ended_.contains(id)) return;
+  if (ended_order_.size() == most_remembered) {
+    ended_.erase(ended_order_.front());
+    ended_order_.pop_front();
+  }
+  ended_.insert(ended_order_.emplace_back(id));
+}
+
+bool sessions::ended(std::string_view id) const {
+  const std::lock_guard lock(ended_mutex_);
+  return ended_.contains(id);
+}
+
+std::vector<std::shared_ptr<session>> sessions::sweep(time_point now) {
+  std::vector<std::shared_ptr<session>> gone, streaming;
   for (shard& one : shards_) {
     const std::lock_guard lock(one.mutex);
-    std::erase_if(one.live, [&](const auto& entry) { return now - entry.second.used > idle_; });
+    for (auto at = one.live.begin(); at != one.live.end();) {
+      if (at->second->stream() != 0) streaming.push_back(at->second);
+      if (!is_idle(*at->second, now)) {
+        ++at;
+        continue;
+      }
+      // The key is a view of the session's own id.
+      gone.push_back(at->second);
+      at = one.live.erase(at);
+    }
   }
+  for (const auto& one : gone) on_end_(*one);
+  return streaming;
 }
 
 std::size_t sessions::count() const {

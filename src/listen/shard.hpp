@@ -1,25 +1,29 @@
-// What one worker's connections share.
+// What one worker's clients share, whatever carries their messages.
 #pragma once
 
 #include "async/interrupt.hpp"
 #include "async/worker.hpp"
-#include "listen/sessions.hpp"
+#include "listen/subscriber.hpp"
 #include "port/call_handler.hpp"
+#include "port/offer.hpp"
 #include "port/recorder.hpp"
 #include "port/settings.hpp"
 
 #include <boost/intrusive/list.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
 
 namespace switchgear::listen {
 
-/// A tools/call under way, so that a cancellation which comes in on another connection finds it.
+class clientele;
+
+/// A request under way, so that a cancellation which comes in another way finds it.
 struct call_in_flight : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
-  std::string_view session;
-  std::string_view id;  ///< raw
+  std::string_view client;  ///< sender::client
+  std::string_view id;      ///< raw
   async::interrupt* interrupt = nullptr;
 };
 
@@ -40,25 +44,17 @@ struct shard {
 
   async::worker& on;
   const port::listen_settings& settings;
-  listen::sessions& sessions;
+  clientele& all;
   port::recorder& recorder;
-  port::call_handler* handler = nullptr;
-  class cancellations* cancellations = nullptr;
+  port::call_handler& handler;
 
-  std::shared_ptr<const std::string> tools;  ///< the result of tools/list
+  std::shared_ptr<const port::offer> offer;
   list<call_in_flight> calls;
   list<idle_connection> idle;
+  list<subscriber> streams;
+  std::uint64_t streams_opened = 0;
   std::size_t connections = 0;
   bool draining = false;
-};
-
-/// Carries a cancellation to all workers; the call may be on any of them.
-class cancellations {
- public:
-  virtual void cancel(std::string_view session, std::string_view id) = 0;
-
- protected:
-  ~cancellations() = default;
 };
 
 }  // namespace switchgear::listen

@@ -43,6 +43,7 @@ class stream_to_client : public testing::Test {
   tcp::socket client;
   tcp::socket accepted;
   std::optional<client_stream> stream;
+  questions open{"sg1"};
 };
 
 boost::asio::awaitable<void> finish(event_stream& events, std::string_view answer) {
@@ -50,7 +51,7 @@ boost::asio::awaitable<void> finish(event_stream& events, std::string_view answe
 }
 
 TEST_F(stream_to_client, is_not_used_before_something_is_said) {
-  event_stream events(on, *stream);
+  event_stream events(on, *stream, open, nullptr);
   EXPECT_FALSE(events.used());
   run(events.flush());
   EXPECT_FALSE(events.used());
@@ -58,19 +59,20 @@ TEST_F(stream_to_client, is_not_used_before_something_is_said) {
 }
 
 TEST_F(stream_to_client, is_used_by_a_notification_that_was_not_sent_yet_and_sends_it_with_the_answer) {
-  event_stream events(on, *stream);
+  event_stream events(on, *stream, open, nullptr);
   events.add(one(R"({"n":1})"));
   events.add(one(R"({"n":2})"));
   EXPECT_TRUE(events.used());
   run(finish(events, R"({"id":1})"));
   const std::string text = received();
   EXPECT_NE(text.find("Content-Type: text/event-stream\r\n"), std::string::npos);
-  EXPECT_TRUE(text.ends_with("\r\n2e\r\ndata: {\"n\":1}\n\ndata: {\"n\":2}\n\ndata: {\"id\":1}\n\n\r\n0\r\n\r\n"))
+  EXPECT_TRUE(text.ends_with("\r\n1e\r\ndata: {\"n\":1}\n\ndata: {\"n\":2}\n\n\r\n"
+                            "10\r\ndata: {\"id\":1}\n\n\r\n0\r\n\r\n"))
       << text;
 }
 
 TEST_F(stream_to_client, sends_what_was_added_at_each_flush_and_the_head_once) {
-  event_stream events(on, *stream);
+  event_stream events(on, *stream, open, nullptr);
   events.add(one(R"({"n":1})"));
   run(events.flush());
   EXPECT_TRUE(received().ends_with("\r\n\r\nf\r\ndata: {\"n\":1}\n\n\r\n"));
