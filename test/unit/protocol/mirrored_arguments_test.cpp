@@ -34,7 +34,9 @@ TEST(mirrored_lines, say_strings_integers_and_booleans) {
             "Mcp-Param-Region: us-west1\r\nMcp-Param-Limit: 42\r\nMcp-Param-Dry: false\r\n");
   EXPECT_EQ(lines(R"({"region":"a \"b\""})"), "Mcp-Param-Region: a \"b\"\r\n");
   EXPECT_EQ(lines(R"({"region":"\u00fc\r\nX: y"})"), "Mcp-Param-Region: =?base64?w7wNClg6IHk=?=\r\n");
-  EXPECT_EQ(lines(R"({"region":""})"), "Mcp-Param-Region: =?base64?" "?=\r\n");
+  EXPECT_EQ(lines(R"({"region":""})"),
+            "Mcp-Param-Region: =?base64?"
+            "?=\r\n");
 }
 
 TEST(mirrored_lines, leave_out_what_is_not_there_and_what_no_header_can_say) {
