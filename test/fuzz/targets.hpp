@@ -36,5 +36,6 @@ void header_value(std::string_view input);
 void mirrored(std::string_view input);
 void sealed(std::string_view input);
 void uri_template(std::string_view input);
+void definitions(std::string_view input);
 
 }  // namespace switchgear::fuzz
