@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::size_t most_alternatives = 3;
 
+constexpr std::string_view get_prompt = "prompts/get", read_resource = "resources/read",
+                           complete = "completion/complete";
+
 bool stands_in_with_other_content(const cascade::plan& plan) {
   return std::ranges::any_of(plan.steps,
                              [](const auto& step) { return !std::holds_alternative<cascade::cache_step>(step); });
@@ -27,17 +30,47 @@ bool is_object(std::string_view json) {
 }  // namespace
 
 std::shared_ptr<const directory> directory::build(sources from) {
-  std::shared_ptr<directory> made(new directory(from.catalogue));
+  std::shared_ptr<directory> made(new directory(from));
   made->tools_.reserve(from.catalogue->size());  // steps and alternatives point into it
   for (const route::entry& entry : from.catalogue->entries()) made->add(entry, from);
   made->link_alternatives();
   for (tool& one : made->tools_) made->prepare_steps(one);
+  made->add_methods(from);
   return made;
+}
+
+directory::directory(const sources& from)
+    : catalogue_(from.catalogue), prompts_(from.prompts), resources_(from.resources) {
+  if (!prompts_) prompts_ = std::make_shared<const route::table<route::item>>();
+  if (!resources_) resources_ = std::make_shared<const route::resources>();
 }
 
 const tool* directory::find(std::string_view exported_name) const {
   const route::entry* entry = catalogue_->find(exported_name);
   return entry != nullptr ? &tools_[static_cast<std::size_t>(entry - catalogue_->entries().data())] : nullptr;
+}
+
+destination directory::find_prompt(std::string_view exported_name) const {
+  const route::item* listed = prompts_->find(exported_name);
+  if (listed == nullptr) return {};
+  return {method_of(get_prompt, listed->upstream), listed->original};
+}
+
+destination directory::find_resource(std::string_view uri) const {
+  const auto place = resources_->find(uri);
+  if (!place) return {};
+  return {method_of(read_resource, place->upstream), place->uri};
+}
+
+destination directory::find_completion(std::string_view prompt, std::string_view uri_or_template) const {
+  if (!prompt.empty()) {
+    const route::item* listed = prompts_->find(prompt);
+    if (listed == nullptr) return {};
+    return {method_of(complete, listed->upstream), listed->original};
+  }
+  const auto place = resources_->find_reference(uri_or_template);
+  if (!place) return {};
+  return {method_of(complete, place->upstream), place->uri};
 }
 
 void directory::add(const route::entry& entry, const sources& from) {
@@ -55,6 +88,42 @@ void directory::add(const route::entry& entry, const sources& from) {
   made.repeatable = made.policy.read_only.value_or(hinted_read_only || hinted_idempotent);
   made.uses_cache = made.read_only && made.policy.fallback.uses_cache();
   if (made.uses_cache) made.fingerprint = protocol::digest_of({entry.alias, entry.original, entry.definition});
+}
+
+void directory::add_methods(const sources& from) {
+  for (const route::item& prompt : prompts_->items()) {
+    add_method(get_prompt, prompt.alias, prompt.upstream, from);
+    add_method(complete, prompt.alias, prompt.upstream, from);
+  }
+  for (const route::resources::owner& owner : resources_->owners()) {
+    add_method(read_resource, owner.alias, owner.index, from);
+    add_method(complete, owner.alias, owner.index, from);
+  }
+}
+
+// Rules for tools go by patterns that were not written with these in mind, so the policy is the default one.
+void directory::add_method(std::string_view method, std::string_view alias, std::uint32_t upstream,
+                           const sources& from) {
+  const auto [at, is_new] = methods_.try_emplace({method, upstream});
+  if (!is_new) return;
+  route::entry& entry = at->second.entry;
+  entry.name = std::string(alias).append(":").append(method);
+  entry.upstream = upstream;
+  entry.alias = alias;
+  entry.original = method;
+  tool& made = at->second.as_tool;
+  made.entry = &entry;
+  made.upstream = from.upstreams.at(upstream);
+  made.policy.breaker = from.server_breaker(alias);
+  made.gate = &from.breakers->tool(entry.name, made.policy.breaker);
+  made.server_gate = &from.breakers->server(alias, made.policy.breaker);
+  made.slot = from.recorder->tool_slot(entry.name);
+  made.read_only = made.repeatable = true;
+}
+
+const tool* directory::method_of(std::string_view method, std::uint32_t upstream) const {
+  const auto found = methods_.find({method, upstream});
+  return found != methods_.end() ? &found->second.as_tool : nullptr;
 }
 
 void directory::link_alternatives() {

@@ -1,4 +1,5 @@
-// Everything that the call path needs to know of each tool, ready made: an immutable snapshot that all workers share.
+// Everything that the call path needs to know of what can be called, ready made: an immutable snapshot that all workers
+// share.
 #pragma once
 
 #include "cascade/template.hpp"
@@ -9,13 +10,17 @@
 #include "protocol/canonical.hpp"
 #include "protocol/schema.hpp"
 #include "route/catalogue.hpp"
+#include "route/resources.hpp"
+#include "route/table.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace switchgear::call {
@@ -29,7 +34,8 @@ struct prepared_step {
   std::string result;                                   ///< of a fixed step: the whole result; empty: it does not fit
 };
 
-/// A tool as the call path sees it. Lives as long as its directory; gates and upstreams outlive that.
+/// A tool as the call path sees it, or one server's prompts, resources or completions, which have a breaker of their
+/// own together. Lives as long as its directory; gates and upstreams outlive that.
 struct tool {
   const route::entry* entry = nullptr;
   port::upstream* upstream = nullptr;
@@ -52,9 +58,15 @@ struct tool {
   bool accepts(std::string_view structured, std::string* why = nullptr) const;
 };
 
+/// Where a request goes that calls no tool.
+struct destination {
+  const tool* through = nullptr;  ///< read-only and without stand-ins; null: nobody knows what is asked for
+  std::string_view target;        ///< the server's own name or URI; a view of the directory or of the argument
+};
+
 class directory {
  public:
-  /// What a directory is made of. All but the catalogue must outlive it.
+  /// What a directory is made of. All but the tables must outlive it.
   struct sources {
     std::shared_ptr<const route::catalogue> catalogue;
     std::vector<port::upstream*> upstreams;  ///< by route::entry::upstream
@@ -62,6 +74,8 @@ class directory {
     std::function<breaker::settings(std::string_view alias)> server_breaker;
     port::breakers* breakers = nullptr;
     port::recorder* recorder = nullptr;
+    std::shared_ptr<const route::table<route::item>> prompts;  ///< null: none
+    std::shared_ptr<const route::resources> resources;         ///< null: none
   };
 
   /// Control thread. Never fails as a whole: what a policy asks for and cannot be had is in problems(), and that step
@@ -71,20 +85,39 @@ class directory {
   /// Null if there is no such tool. One hash of the name.
   const tool* find(std::string_view exported_name) const;
 
+  /// prompts/get; the breaker is `ALIAS:prompts/get`.
+  destination find_prompt(std::string_view exported_name) const;
+  /// resources/read and what else names a URI; the breaker is `ALIAS:resources/read`.
+  destination find_resource(std::string_view uri) const;
+  /// completion/complete for a prompt's name or, if that is empty, for a URI or template; `ALIAS:completion/complete`.
+  destination find_completion(std::string_view prompt, std::string_view uri_or_template) const;
+
   const route::catalogue& catalogue() const { return *catalogue_; }
   /// One line each, for the log and `check`.
   const std::vector<std::string>& problems() const { return problems_; }
 
  private:
-  explicit directory(std::shared_ptr<const route::catalogue> catalogue) : catalogue_(std::move(catalogue)) {}
+  /// A server's requests of one method.
+  struct server_method {
+    route::entry entry;
+    tool as_tool;
+  };
+
+  explicit directory(const sources& from);
   void add(const route::entry& entry, const sources& from);
+  void add_methods(const sources& from);
+  void add_method(std::string_view method, std::string_view alias, std::uint32_t upstream, const sources& from);
+  const tool* method_of(std::string_view method, std::uint32_t upstream) const;
   void link_alternatives();
   void prepare_steps(tool& owner);
   void prepare(tool& owner, const cascade::tool_step& step, prepared_step& out);
   void prepare(tool& owner, const cascade::fixed_step& step, prepared_step& out);
 
   std::shared_ptr<const route::catalogue> catalogue_;
+  std::shared_ptr<const route::table<route::item>> prompts_;
+  std::shared_ptr<const route::resources> resources_;
   std::vector<tool> tools_;  // one for each entry of the catalogue, in its order
+  std::map<std::pair<std::string_view, std::uint32_t>, server_method> methods_;  // by method and upstream
   std::vector<std::string> problems_;
 };
 

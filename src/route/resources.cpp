@@ -52,8 +52,7 @@ std::vector<item> items_of(std::vector<found> all, std::string_view what, std::v
 resources::resources(std::span<const upstream_resources> upstreams) {
   std::vector<found> listed, templates;
   for (const upstream_resources& from : upstreams) {
-    aliases_.emplace_back(from.alias);
-    indices_.push_back(from.index);
+    owners_.push_back({std::string(from.alias), from.index});
     for (const protocol::definition& each : from.resources) listed.push_back({&from, &each});
     for (const protocol::definition& each : from.templates) templates.push_back({&from, &each});
   }
@@ -91,9 +90,9 @@ std::optional<resource_place> resources::named(std::string_view uri) const {
   uri.remove_prefix(scheme.size());
   const std::size_t slash = uri.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
-  const auto alias = std::ranges::find(aliases_, uri.substr(0, slash));
-  if (alias == aliases_.end()) return std::nullopt;
-  return resource_place{indices_[static_cast<std::size_t>(alias - aliases_.begin())], uri.substr(slash + 1)};
+  const auto named = std::ranges::find(owners_, uri.substr(0, slash), &owner::alias);
+  if (named == owners_.end()) return std::nullopt;
+  return resource_place{named->index, uri.substr(slash + 1)};
 }
 
 std::optional<resource_place> resources::find(std::string_view uri) const {
@@ -103,7 +102,7 @@ std::optional<resource_place> resources::find(std::string_view uri) const {
   for (const matcher& each : matchers_) {
     if (each.compiled.matches(uri)) return resource_place{each.listed->upstream, uri};
   }
-  if (indices_.size() == 1) return resource_place{indices_.front(), uri};
+  if (owners_.size() == 1) return resource_place{owners_.front().index, uri};
   return std::nullopt;
 }
 
@@ -116,9 +115,8 @@ std::optional<resource_place> resources::find_reference(std::string_view uri_or_
 std::string resources::exported(std::uint32_t upstream, std::string_view uri) const {
   const auto plain = find(uri);
   if (plain && plain->upstream == upstream && plain->uri == uri) return std::string(uri);
-  const auto at = std::ranges::find(indices_, upstream);
-  if (at == indices_.end()) return std::string(uri);
-  return with_alias(aliases_[static_cast<std::size_t>(at - indices_.begin())], uri);
+  const auto mine = std::ranges::find(owners_, upstream, &owner::index);
+  return mine != owners_.end() ? with_alias(mine->alias, uri) : std::string(uri);
 }
 
 }  // namespace switchgear::route

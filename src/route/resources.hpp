@@ -52,8 +52,12 @@ class resources {
   std::string_view definitions() const { return resources_.definitions(); }
   std::string_view template_definitions() const { return templates_.definitions(); }
 
-  /// By index, without order; the upstreams that it was made of.
-  const std::vector<std::uint32_t>& upstreams() const { return indices_; }
+  /// The upstreams that have resources.
+  struct owner {
+    std::string alias;
+    std::uint32_t index = 0;
+  };
+  const std::vector<owner>& owners() const { return owners_; }
 
   /// What was left out, renamed or cannot be matched, one line each.
   const std::vector<std::string>& problems() const { return problems_; }
@@ -68,8 +72,7 @@ class resources {
   std::optional<resource_place> named(std::string_view uri) const;
   void compile_templates();
 
-  std::vector<std::string> aliases_;  // of indices_
-  std::vector<std::uint32_t> indices_;
+  std::vector<owner> owners_;
   table<item> resources_, templates_;
   std::vector<matcher> matchers_;  // in the order in which they are tried
   std::vector<std::string> problems_;
