@@ -11,7 +11,6 @@
 #include "peers/flusher.hpp"
 #include "peers/memory_board.hpp"
 #include "peers/redis/board.hpp"
-#include "protocol/results.hpp"
 #include "upstream/http_upstream.hpp"
 #include "upstream/stdio_upstream.hpp"
 
@@ -61,8 +60,8 @@ class gateway::wiring {
         breakers_(control(), shared_ ? static_cast<port::board&>(*shared_) : alone_, metrics_,
                   static_cast<unsigned>(workers_.size())),
         answers_({settings_.cache.memory, settings_.cache.entry}),
-        listings_({settings_, breakers_, metrics_, log_},
-                  [this](std::shared_ptr<const call::directory> fresh) { use(std::move(fresh)); }) {}
+        listings_({settings_, breakers_, metrics_, log_}, {.changed = [this](const published& fresh) { use(fresh); }}) {
+  }
 
   ~wiring() { stop(); }
 
@@ -102,7 +101,7 @@ class gateway::wiring {
   tool_server make_upstream(unsigned index, const port::upstream_settings& link);
   std::string open_addresses();
   console::admin_sources sources();
-  void use(std::shared_ptr<const call::directory> fresh);
+  void use(const published& fresh);
   asio::awaitable<void> shut_down();
 
   const config::gateway settings_;
@@ -202,18 +201,14 @@ std::string gateway::wiring::start() {
   } catch (const std::exception& problem) {
     return std::string("cannot set up the upstreams: ") + problem.what();
   }
-  call::directory::sources none;
-  none.catalogue = std::make_shared<const route::catalogue>();
-  none.breakers = &breakers_;
-  none.recorder = &metrics_;
-  const std::shared_ptr<const call::directory> empty = call::directory::build(std::move(none));
   std::vector<port::call_handler*> handlers;
   for (std::size_t i = 0; i + 1 < workers_.size(); ++i) {
-    services_.push_back(std::make_unique<call::service>(empty, breakers_, metrics_, answers_));
+    services_.push_back(std::make_unique<call::service>(listings_.now().directory, breakers_, metrics_, answers_));
     handlers.push_back(services_.back().get());
   }
   server_ = std::make_unique<listen::server>(data_workers(), settings_.listen, std::move(handlers), metrics_,
                                              listen::clientele_links{.control = control()});
+  server_->clients().use(listings_.now().offer);
   if (std::string problem = open_addresses(); !problem.empty()) return problem;
 
   if (shared_) shared_->start();
@@ -226,16 +221,11 @@ std::string gateway::wiring::start() {
   return {};
 }
 
-void gateway::wiring::use(std::shared_ptr<const call::directory> fresh) {
-  auto offer = std::make_shared<port::offer>();
-  const std::string definitions(fresh->catalogue().definitions());
-  offer->legacy[0] = protocol::tools_list_result(definitions);
-  offer->modern[0] = R"({"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":)" + definitions + "}";
-  offer->legacy_capabilities = offer->modern_capabilities = R"({"tools":{"listChanged":true}})";
+void gateway::wiring::use(const published& fresh) {
   for (std::size_t i = 0; i < services_.size(); ++i) {
-    asio::post(workers_[i]->io, [service = services_[i].get(), fresh] { service->use(fresh); });
+    asio::post(workers_[i]->io, [service = services_[i].get(), known = fresh.directory] { service->use(known); });
   }
-  server_->clients().use(std::move(offer));
+  server_->clients().use(fresh.offer);
 }
 
 asio::awaitable<void> gateway::wiring::shut_down() {

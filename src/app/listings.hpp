@@ -1,11 +1,14 @@
-// What the upstreams listed last, and the directory that is built of it for the call path.
+// What the upstreams listed last, and what is made of it: the directory for the call path, the offer for clients.
 #pragma once
 
 #include "call/directory.hpp"
 #include "config/gateway.hpp"
 #include "observe/log.hpp"
 #include "port/breakers.hpp"
+#include "port/offer.hpp"
 #include "port/recorder.hpp"
+#include "protocol/definitions_list.hpp"
+#include "protocol/server_abilities.hpp"
 #include "protocol/tools_list.hpp"
 #include "upstream/observer.hpp"
 
@@ -19,7 +22,13 @@
 
 namespace switchgear::app {
 
-/// The list of an upstream that goes down stays: its tools are sick, not gone. Control thread, but for tried().
+/// The two belong together: what is offered can be called.
+struct published {
+  std::shared_ptr<const call::directory> directory;
+  std::shared_ptr<const port::offer> offer;
+};
+
+/// The lists of an upstream that goes down stay: its tools are sick, not gone. Control thread, but for all_tried().
 class listings final : public upstream::observer {
  public:
   struct sources {
@@ -29,36 +38,63 @@ class listings final : public upstream::observer {
     observe::log& log;
   };
 
-  /// `on_change` gets each new directory.
-  listings(sources from, std::function<void(std::shared_ptr<const call::directory>)> on_change);
+  /// Who is told; each may be empty.
+  struct hearers {
+    /// Something else is offered than before.
+    std::function<void(const published&)> changed;
+    /// A resource, by the URI that clients know.
+    std::function<void(std::string_view uri)> resource_updated;
+    /// Any other notification that belongs to no request.
+    std::function<void(unsigned upstream, std::string_view text, const protocol::message& seen)> notified;
+  };
 
-  /// The upstreams in the order of the configuration; before the first of them starts.
+  listings(sources from, hearers told);
+
+  /// The upstreams in the order of the configuration; before the first of them starts. Tells nobody.
   void begin(std::vector<port::upstream*> upstreams);
+
+  /// What holds now; not before begin().
+  const published& now() const { return now_; }
 
   void listed(unsigned upstream, upstream::listing offer) override;
   void state_changed(unsigned upstream, const port::upstream_status& status) override;
   void remark(unsigned upstream, std::string_view line) override;
+  void notified(unsigned upstream, std::string_view text, const protocol::message& seen) override;
 
   /// Every upstream has answered or failed once. Any thread.
-  bool all_tried() const { return untried_.load(std::memory_order_acquire) == 0; }
+  bool all_tried() const { return all_tried_.load(std::memory_order_acquire); }
   std::size_t tools_of(unsigned upstream) const { return lists_[upstream].tools.size(); }
 
  private:
   struct list {
-    std::vector<std::string> pages;  // as they came, to see whether anything changed
+    upstream::listing raw;  // as it came, to see whether anything changed
+    protocol::server_abilities abilities;
     std::vector<protocol::tool> tools;
+    std::vector<protocol::definition> prompts, resources, templates;
+    bool was_listed = false;
     bool tried = false;
   };
 
-  void tried(unsigned upstream);
-  void rebuild();
+  void take(unsigned upstream, upstream::listing offer);
+  void read_tools(unsigned upstream, const upstream::listing& offer);
+  void read_definitions(unsigned upstream, protocol::definition_kind kind, const std::vector<std::string>& pages,
+                        std::vector<protocol::definition>& into);
+  void say_left_out(unsigned upstream, const std::vector<std::string>& problems);
+
+  void settle(bool changed);
+  std::shared_ptr<const call::directory> build_directory();
+  std::shared_ptr<const port::offer> build_offer(bool all_tried) const;
   std::string_view alias(unsigned upstream) const { return from_.settings.upstreams[upstream].link.alias; }
 
   sources from_;
-  std::function<void(std::shared_ptr<const call::directory>)> on_change_;
+  hearers told_;
   std::vector<port::upstream*> upstreams_;
   std::vector<list> lists_;
-  std::atomic<std::size_t> untried_;
+  std::shared_ptr<const route::catalogue> tools_;
+  std::shared_ptr<const route::table<route::item>> prompts_;
+  std::shared_ptr<const route::resources> resources_;
+  published now_;
+  std::atomic<bool> all_tried_;
 };
 
 }  // namespace switchgear::app
