@@ -50,12 +50,16 @@ void event_stream::add(parts message) {
 }
 
 // The call and the questions of its server write side by side; a chunk must not begin inside another.
-asio::awaitable<void> event_stream::flush() {
+asio::awaitable<void> event_stream::turn() {
   while (writing_) {
     if (!turn_) turn_ = std::make_unique<asio::steady_timer>(on_.io, time_point::max());
     error_code ignored;
     co_await turn_->async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }
+}
+
+asio::awaitable<void> event_stream::flush() {
+  if (writing_) co_await turn();
   if (!pending_.empty()) co_await write_chunk({}, false);
 }
 
@@ -84,7 +88,7 @@ void event_stream::break_off() {
 }
 
 asio::awaitable<bool> event_stream::finish(parts answer) {
-  co_await flush();
+  if (writing_) co_await turn();
   std::string space;
   if (!answer.empty()) protocol::frame_event(answer, space);
   co_await write_chunk(std::move(answer), true);

@@ -55,6 +55,7 @@ class event_stream final : public port::event_sink, private async::timer_node {
 
  private:
   void fire() override;
+  boost::asio::awaitable<void> turn();
   boost::asio::awaitable<void> write_chunk(parts message, bool last);
 
   static constexpr duration keep_alive = std::chrono::seconds(15);
