@@ -16,7 +16,8 @@ bool has_batches(std::string_view revision);
 
 /// The responses, in the order of the requests; none for notifications and responses, an error for what is no message.
 /// `elements` point into a text that is followed by buffer::padding readable bytes. Completes when all are answered.
-boost::asio::awaitable<std::vector<std::string>> answer_batch(shard& here, const std::vector<std::string_view>& elements,
+boost::asio::awaitable<std::vector<std::string>> answer_batch(shard& here,
+                                                              const std::vector<std::string_view>& elements,
                                                               const sender& from, time_point arrived,
                                                               port::event_sink* client);
 

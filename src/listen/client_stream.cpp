@@ -6,10 +6,9 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include <sys/socket.h>
-
 #include <array>
 #include <cerrno>
+#include <sys/socket.h>
 #include <utility>
 
 namespace switchgear::listen {

@@ -3,7 +3,6 @@
 #include "protocol/errors.hpp"
 
 #include <boost/asio/post.hpp>
-
 #include <openssl/rand.h>
 
 #include <array>

@@ -170,10 +170,10 @@ asio::awaitable<void> dispatch::listen(const incoming& asked, async::interrupt& 
   const port::offer& offer = *here_.offer;
   const auto has = [&](port::listed what) { return offer.has[static_cast<unsigned>(what)]; };
   protocol::subscription_filter honoured = protocol::read_filter(asked.seen.notifications.in(asked.text));
-  honoured.lists = protocol::both(
-      honoured.lists, {.tools = has(port::listed::tools),
-                       .prompts = has(port::listed::prompts),
-                       .resources = has(port::listed::resources) || has(port::listed::templates)});
+  honoured.lists =
+      protocol::both(honoured.lists, {.tools = has(port::listed::tools),
+                                      .prompts = has(port::listed::prompts),
+                                      .resources = has(port::listed::resources) || has(port::listed::templates)});
   if (!offer.subscribes) honoured.uris.clear();
 
   const std::vector<std::string> uris = honoured.uris;

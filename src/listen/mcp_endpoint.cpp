@@ -95,8 +95,7 @@ asio::awaitable<std::shared_ptr<session>> mcp_endpoint::find_session(std::string
     co_return nullptr;
   }
   if (auto found = here_.all.find(head_.session_id, anonymous, now)) co_return found;
-  auto [found, full] =
-      co_await here_.all.adopt(here_.on, std::string(head_.session_id), std::string(anonymous), now);
+  auto [found, full] = co_await here_.all.adopt(here_.on, std::string(head_.session_id), std::string(anonymous), now);
   if (found) co_return std::move(found);
   const refused_request why =
       full ? refused_request{503, code::overloaded, "too many sessions", "Retry-After: 5\r\n", refusal::session_limit}
@@ -179,7 +178,7 @@ asio::awaitable<bool> mcp_endpoint::legacy(const incoming& came) {
 asio::awaitable<bool> mcp_endpoint::initialize(const incoming& came) {
   port::answer out;
   const auto opened = dispatch(here_).initialize(came, anonymous, out);
-  const std::string fields = opened                ? "Mcp-Session-Id: " + opened->id() + "\r\n"
+  const std::string fields = opened              ? "Mcp-Session-Id: " + opened->id() + "\r\n"
                              : out.status == 503 ? std::string("Retry-After: 5\r\n")
                                                  : std::string();
   co_return co_await reply_.json(std::move(out.pieces), out.status, fields);

@@ -1,5 +1,6 @@
 // One HTTP request of a client at the MCP endpoint: is it one we accept, of which era, and how does its answer go out.
-// Source: MCP 2025-11-25 basic/transports, basic/lifecycle; 2026-07-28 basic/transports/streamable-http, basic/versioning.
+// Source: MCP 2025-11-25 basic/transports, basic/lifecycle; 2026-07-28 basic/transports/streamable-http,
+// basic/versioning.
 #pragma once
 
 #include "http/head.hpp"

@@ -7,9 +7,9 @@ namespace switchgear::listen {
 
 bool session::set_log_level(std::string_view raw) {
   // RFC 5424, as MCP names them.
-  static constexpr std::array<std::string_view, 8> levels{
-      R"("debug")", R"("info")", R"("notice")", R"("warning")", R"("error")", R"("critical")", R"("alert")",
-      R"("emergency")"};
+  static constexpr std::array<std::string_view, 8> levels{R"("debug")",   R"("info")",     R"("notice")",
+                                                          R"("warning")", R"("error")",    R"("critical")",
+                                                          R"("alert")",   R"("emergency")"};
   const auto* const found = std::ranges::find(levels, raw);
   if (found == levels.end()) return false;
   level_.store(found, std::memory_order_relaxed);

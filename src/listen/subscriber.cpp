@@ -51,8 +51,7 @@ void subscriber::end() {
 }
 
 asio::awaitable<void> subscriber::deliver(port::event_sink& client, async::interrupt& until) {
-  const async::interrupt::guard guard(
-      until, [](void* self) { static_cast<subscriber*>(self)->end(); }, this);
+  const async::interrupt::guard guard(until, [](void* self) { static_cast<subscriber*>(self)->end(); }, this);
   while (!until.raised()) {
     if (waiting_.empty() && ended_) break;
     if (waiting_.empty()) {

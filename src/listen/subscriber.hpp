@@ -33,7 +33,8 @@ class subscriber : public boost::intrusive::list_base_hook<boost::intrusive::lin
 
   /// Tells of lists that changed, as far as they are wanted here.
   void tell(const protocol::list_changes& changed);
-  /// Tells of a resource that changed, if the filter names it. (What a legacy client's session subscribed to is pushed.)
+  /// Tells of a resource that changed, if the filter names it. (What a legacy client's session subscribed to is
+  /// pushed.)
   void tell_updated(std::string_view uri);
   /// A whole message.
   void push(std::string message);

@@ -9,8 +9,8 @@ namespace {
 
 TEST(a_letter, says_the_same_when_it_is_read) {
   const std::string long_session(255, 's');
-  for (letter_kind kind : {letter_kind::cancel, letter_kind::response, letter_kind::deliver, letter_kind::moved,
-                           letter_kind::level}) {
+  for (letter_kind kind :
+       {letter_kind::cancel, letter_kind::response, letter_kind::deliver, letter_kind::moved, letter_kind::level}) {
     for (std::string_view session : {std::string_view(), std::string_view("one"), std::string_view(long_session)}) {
       for (std::string_view body : {std::string_view(), std::string_view("\0{\"id\":1}\n", 10)}) {
         const letter sent{kind, session, body};

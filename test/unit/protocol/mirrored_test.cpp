@@ -46,11 +46,12 @@ TEST(a_modern_request, is_served_when_its_headers_say_what_it_says) {
 
 TEST(a_modern_request, is_refused_without_its_meta_before_anything_else) {
   const mirrored_headers none;
-  for (std::string_view meta :
-       {"{}", R"({"io.modelcontextprotocol/protocolVersion":"2026-07-28"})",
-        R"({"io.modelcontextprotocol/clientCapabilities":{}})",
-        R"({"io.modelcontextprotocol/protocolVersion":7,"io.modelcontextprotocol/clientCapabilities":{}})",
-        R"({"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":[]})"}) {
+  for (
+      std::string_view meta :
+      {"{}", R"({"io.modelcontextprotocol/protocolVersion":"2026-07-28"})",
+       R"({"io.modelcontextprotocol/clientCapabilities":{}})",
+       R"({"io.modelcontextprotocol/protocolVersion":7,"io.modelcontextprotocol/clientCapabilities":{}})",
+       R"({"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":[]})"}) {
     EXPECT_TRUE(refused_with(verdict(request("tools/list", "", meta), &none), "-32602")) << meta;
     EXPECT_TRUE(refused_with(verdict(request("tools/list", "", meta), nullptr), "-32602")) << meta;
   }

@@ -44,9 +44,8 @@ TEST(a_notification, is_tagged_for_a_modern_stream_only) {
             R"({"_meta":{"io.modelcontextprotocol/subscriptionId":1}}})");
   EXPECT_EQ(write_resource_updated("a", ""),
             R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a"}})");
-  EXPECT_EQ(write_resource_updated("a", "1"),
-            R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":)"
-            R"({"_meta":{"io.modelcontextprotocol/subscriptionId":1},"uri":"a"}})");
+  EXPECT_EQ(write_resource_updated("a", "1"), R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":)"
+                                              R"({"_meta":{"io.modelcontextprotocol/subscriptionId":1},"uri":"a"}})");
 }
 
 }  // namespace

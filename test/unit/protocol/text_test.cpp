@@ -118,10 +118,9 @@ TEST(initialize_result, names_us_and_says_what_is_offered) {
                                              .instructions = {}}),
             R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}},)"
             R"("serverInfo":{"name":"switchgear","version":"0.1.0"}})");
-  EXPECT_NE(
-      initialize_result("2025-11-25", {{.name = "a", .version = "1", .title = "T"}, "{}", "Read \"me\"."})
-          .find(R"("instructions":"Read \"me\".")"),
-      std::string::npos);
+  EXPECT_NE(initialize_result("2025-11-25", {{.name = "a", .version = "1", .title = "T"}, "{}", "Read \"me\"."})
+                .find(R"("instructions":"Read \"me\".")"),
+            std::string::npos);
 }
 
 TEST(discover_result, names_every_revision_and_the_newest_first) {
