@@ -1,14 +1,14 @@
 #include "upstream/http_exchange.hpp"
 
-#include "http/errc.hpp"
-#include "http/media_type.hpp"
-#include "protocol/text.hpp"
 #include "upstream/errc.hpp"
+#include "upstream/listing_reader.hpp"
 
-#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace switchgear::upstream {
@@ -17,267 +17,58 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr std::size_t piece = 32 * 1024;
-constexpr std::string_view json_type = "application/json";
-constexpr std::string_view events_type = "text/event-stream";
-constexpr std::size_t most_failure_body = 64 * 1024;
-constexpr std::size_t most_shown = 300;
+// Between the end of a stream and the request for its rest, when the server has named no time; doubled while nothing
+// new comes.
+constexpr duration shortest_wait = std::chrono::milliseconds(100);
+constexpr duration longest_wait = std::chrono::seconds(5);
 
-std::optional<duration> read_retry_after(std::string_view text) {
-  // Seconds only: a date would need a clock that both sides agree on. A day is longer than any sensible pause.
-  constexpr long long most_seconds = 24 * 60 * 60;
-  long long seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc{} || end != text.data() + text.size() || seconds < 0) return std::nullopt;
-  return std::chrono::seconds(std::min(seconds, most_seconds));
-}
-
-std::string shown(std::string_view body) {
-  std::string text(protocol::head(body, most_shown));
-  std::ranges::replace_if(text, [](unsigned char byte) { return byte < 0x20 || byte == 0x7f; }, ' ');
-  return text;
-}
-
-// A server may end its event stream a moment after the answer. Waiting for that end here, and not in the call, gives
-// the client its answer at once and still keeps the connection.
-asio::awaitable<void> finish_body(async::worker& on, connection_pool& pool, std::unique_ptr<stream> connection,
-                                  http::chunk_reader chunks) {
-  async::interrupt limit(on.timers);
-  limit.arm(async::worker::now() + std::chrono::seconds(1));
-  buffer rest = on.buffers.take();
-  for (std::size_t total = 0; !chunks.done() && total < most_failure_body;) {
-    const auto got = co_await connection->read_some(rest.data(), rest.capacity(), limit);
-    if (!got) break;
-    const auto decoded = chunks.decode(rest.data(), *got);
-    if (!decoded || decoded->consumed != *got) break;
-    total += *got;
-    if (chunks.done()) {
-      pool.give(std::move(connection), async::worker::now());
-      co_return;
-    }
-  }
-  pool.closed();
+void cancel_timer(void* timer) {
+  static_cast<asio::steady_timer*>(timer)->cancel();
 }
 
 }  // namespace
 
-void http_exchange::fail(port::reply& reply, error_code why) {
-  using port::fault;
-  if (why == errc::interrupted) {
-    if (interrupt_.why() != async::interrupt::reason::deadline) {
-      reply.fault = fault::cancelled;
-    } else if (!reply.sent) {
-      reply.fault = fault::deadline_before_send;
-    } else {
-      reply.fault = reply.head_seen ? fault::deadline_after_head : fault::deadline;
-    }
-  } else if (why == errc::resolve_failed) {
-    reply.fault = fault::resolve_failed;
-  } else if (why == errc::tls_failed) {
-    reply.fault = fault::tls_failed;
-  } else if (why == errc::too_large) {
-    reply.fault = fault::too_large;
-  } else if (why == errc::end_of_stream || why == errc::broken || why == errc::connect_failed) {
-    reply.fault = reply.sent ? fault::lost : fault::connect_failed;
+asio::awaitable<void> http_exchange::run(const http_request& request, http_reply& out) {
+  transfer_.emplace(on_, endpoint_, pool_, interrupt_);
+  if (co_await transfer_->begin(request, out)) co_await read_answer(request, out.reply);
+  transfer_.reset();
+  if (asked_) co_await asked_->end();
+}
+
+asio::awaitable<void> http_exchange::read_answer(const http_request& request, port::reply& reply) {
+  const bool is_success = reply.status >= 200 && reply.status < 300;
+  if (request.id.empty() && is_success) {
+    port::reply ignored;
+    if (co_await transfer_->read_whole(ignored, most_failure_body)) transfer_->finish();
+    co_return;
+  }
+  if (reply.status == 200 && transfer_->media_type() == events_type) {
+    co_await read_stream(request, reply);
+    co_return;
+  }
+  if (reply.status == 200 && transfer_->media_type() == json_type) {
+    if (!co_await transfer_->read_whole(reply, endpoint_.max_answer)) co_return;
+    reply.body = std::move(transfer_->payload());
+    take_message(request.id, reply);
   } else {
-    reply.fault = fault::bad_message;
+    co_await read_failure(request, reply);
   }
-  if (reply.detail.empty()) reply.detail = why.message();
+  if (reply.has_message || reply.fault == port::fault::none || transfer_->done()) transfer_->finish();
 }
 
-asio::awaitable<bool> http_exchange::connect(port::reply& reply) {
-  if (!pool_.may_open()) {
-    reply.fault = port::fault::overloaded;
-    reply.detail = "every allowed connection to " + endpoint_.address.authority + " is in use";
-    co_return false;
-  }
-  connection_ = std::make_unique<stream>(on_);
-  pool_.opened();
-  const error_code failed = co_await connection_->connect(endpoint_.address, endpoint_.tls.get(),
-                                                          endpoint_.connect_timeout, interrupt_, reply.detail);
-  if (failed) fail(reply, failed);
-  co_return !failed;
-}
-
-asio::awaitable<bool> http_exchange::send(const http_request& request, port::reply& reply) {
-  char length[24];
-  const auto [end, error] = std::to_chars(length, length + 20, total_size(request.body));
-  const std::string_view end_of_head = "\r\n\r\n";
-  std::copy(end_of_head.begin(), end_of_head.end(), end);
-  parts pieces;
-  pieces.push_back(request.head);
-  pieces.push_back({length, static_cast<std::size_t>(end - length) + end_of_head.size()});
-  pieces.insert(pieces.end(), request.body.begin(), request.body.end());
-
-  connection_ = pool_.take();
-  const bool kept = connection_ != nullptr;
-  if (!kept && !co_await connect(reply)) co_return false;
-  error_code failed = co_await connection_->write(pieces, interrupt_, reply.sent);
-  if (failed && kept && !reply.sent && failed != errc::interrupted) {
-    connection_.reset();
-    pool_.closed();
-    if (!co_await connect(reply)) co_return false;
-    failed = co_await connection_->write(pieces, interrupt_, reply.sent);
-  }
-  if (failed) fail(reply, failed);
-  co_return !failed;
-}
-
-asio::awaitable<bool> http_exchange::read_head(http_reply& out) {
-  std::size_t searched = 0;
-  received_ = on_.buffers.take();
-  for (;;) {
-    const auto end = http::find_head_end(received_.view(), searched);
-    if (!end) {
-      out.reply.detail = "answer from " + endpoint_.address.authority + ": " + end.error().message();
-      fail(out.reply, make_error_code(errc::bad_head));
-      co_return false;
-    }
-    if (*end == 0) {
-      if (received_.size() + 1024 > received_.capacity()) received_.reserve(received_.size() + piece);
-      const auto got = co_await connection_->read_some(received_.data() + received_.size(),
-                                                       received_.capacity() - received_.size(), interrupt_);
-      if (!got) {
-        fail(out.reply, got.error());
-        co_return false;
-      }
-      received_.resize(received_.size() + *got);
-      continue;
-    }
-    const auto head = http::read_response_head(received_.view().substr(0, *end));
-    if (!head) {
-      out.reply.detail = "answer from " + endpoint_.address.authority + ": " + head.error().message();
-      fail(out.reply, make_error_code(errc::bad_head));
-      co_return false;
-    }
-    if (head->status >= 100 && head->status < 200 && head->status != 101) {
-      received_.drop_front(*end);
-      searched = 0;
-      continue;
-    }
-    out.reply.head_seen = true;
-    out.reply.status = status_ = head->status;
-    out.reply.retry_after = read_retry_after(head->retry_after);
-    out.session_id.assign(head->session_id);
-    take_type(*head);
-    if (head->status >= 300 && head->status < 400) {
-      out.reply.detail = "redirects to " + shown(head->location) + ", which is not followed";
-    }
-    framing_ = head->framing;
-    received_.drop_front(*end);
-    if (http::has_no_body(head->status)) framing_ = {.content_length = 0, .keep_alive = framing_.keep_alive};
-    if (!framing_.chunked && !framing_.content_length) reusable_ = false;
-    if (framing_.content_length == 0) body_done_ = true;
-    co_return decode_new(0, out.reply);
-  }
-}
-
-// The two types that nearly every answer has are compared once and cost no allocation.
-void http_exchange::take_type(const http::response_head& head) {
-  const bool plain = head.content_encoding.empty() || http::same_text(head.content_encoding, "identity");
-  if (plain && http::is_media_type(head.content_type, json_type)) {
-    media_type_ = json_type;
-  } else if (plain && http::is_media_type(head.content_type, events_type)) {
-    media_type_ = events_type;
-  } else {
-    other_type_ = head.content_type;
-    if (!plain) other_type_ += " (content-encoding " + std::string(head.content_encoding) + ")";
-    media_type_ = other_type_;
-  }
-}
-
-bool http_exchange::decode_new(std::size_t from, port::reply& reply) {
-  const std::size_t fresh = received_.size() - from;
-  if (framing_.chunked) {
-    const auto decoded = chunks_.decode(received_.data() + from, fresh);
-    if (!decoded) {
-      reply.detail = decoded.error().message();
-      fail(reply, make_error_code(errc::bad_head));
-      return false;
-    }
-    if (decoded->consumed != fresh) reusable_ = false;
-    received_.resize(from + decoded->produced);
-    body_read_ += decoded->produced;
-    body_done_ = chunks_.done();
-    return true;
-  }
-  body_read_ += fresh;
-  if (framing_.content_length && body_read_ >= *framing_.content_length) {
-    const std::uint64_t beyond = body_read_ - *framing_.content_length;
-    if (beyond != 0) reusable_ = false;
-    received_.resize(received_.size() - static_cast<std::size_t>(beyond));
-    body_read_ -= beyond;
-    body_done_ = true;
-  }
-  return true;
-}
-
-asio::awaitable<bool> http_exchange::fill(port::reply& reply) {
-  std::size_t room = piece;
-  if (framing_.content_length) {
-    room = static_cast<std::size_t>(std::min<std::uint64_t>(*framing_.content_length - body_read_, 1024 * 1024));
-  }
-  if (received_.capacity() - received_.size() < room) {
-    received_.reserve(std::max(received_.size() + room, received_.size() * 2));
-  }
-  const std::size_t from = received_.size();
-  const auto got = co_await connection_->read_some(received_.data() + from, received_.capacity() - from, interrupt_);
-  if (!got) {
-    const bool until_end = !framing_.chunked && !framing_.content_length;
-    if (until_end && got.error() == errc::end_of_stream) {
-      body_done_ = true;
-      co_return true;
-    }
-    fail(reply, got.error());
-    co_return false;
-  }
-  received_.resize(from + *got);
-  co_return decode_new(from, reply);
-}
-
-asio::awaitable<bool> http_exchange::read_whole_body(port::reply& reply, std::size_t limit) {
-  if (framing_.content_length && *framing_.content_length > limit) {
-    reply.detail =
-        "an answer of " + std::to_string(*framing_.content_length) + " bytes; the limit is " + std::to_string(limit);
-    fail(reply, make_error_code(errc::too_large));
-    co_return false;
-  }
-  if (framing_.content_length && !body_done_) received_.reserve(static_cast<std::size_t>(*framing_.content_length));
-  while (!body_done_ && received_.size() <= limit) {
-    if (!co_await fill(reply)) co_return false;
-  }
-  if (received_.size() > limit) {
-    reply.detail = "an answer of more than the limit of " + std::to_string(limit) + " bytes";
-    fail(reply, make_error_code(errc::too_large));
-    co_return false;
-  }
-  co_return true;
-}
-
-// What came, for people.
-std::string http_exchange::page() const {
-  std::string text = "HTTP " + std::to_string(status_);
-  if (!media_type_.empty()) text += " " + shown(media_type_);
-  return text;
-}
-
-void http_exchange::take_message(const http_request& request, port::reply& reply) {
+void http_exchange::take_message(std::string_view id, port::reply& reply) {
+  const auto refuse = [&](std::string detail) {
+    if (reply.fault != port::fault::none) return;
+    reply.fault = port::fault::bad_message;
+    reply.detail = std::move(detail);
+  };
   const auto seen = protocol::peek(reply.body.view(), space_);
   if (!seen || seen->kind != protocol::kind::response) {
-    if (reply.fault == port::fault::none) {
-      reply.fault = port::fault::bad_message;
-      reply.detail = page() + " that is no JSON-RPC response" + (seen ? "" : " (" + seen.error().message() + ")") +
-                     ": " + shown(reply.body.view());
-    }
-    return;
+    return refuse(transfer_->page() + " that is no JSON-RPC response" +
+                  (seen ? "" : " (" + seen.error().message() + ")") + ": " + shown(reply.body.view()));
   }
-  if (seen->id.in(reply.body.view()) != request.id) {
-    if (reply.fault == port::fault::none) {
-      reply.fault = port::fault::bad_message;
-      reply.detail = page() + ": a response to id " + shown(seen->id.in(reply.body.view())) + ", which nobody sent";
-    }
-    return;
-  }
+  const std::string_view theirs = seen->id.in(reply.body.view());
+  if (theirs != id) return refuse(transfer_->page() + ": a response to id " + shown(theirs) + ", which nobody sent");
   accept(*seen, reply);
 }
 
@@ -288,108 +79,154 @@ void http_exchange::accept(const protocol::message& seen, port::reply& reply) {
   reply.has_message = true;
 }
 
-asio::awaitable<void> http_exchange::read_json(const http_request& request, port::reply& reply) {
-  if (!co_await read_whole_body(reply, endpoint_.max_answer)) co_return;
-  reply.body = std::move(received_);
-  take_message(request, reply);
+asio::awaitable<void> http_exchange::read_stream(const http_request& request, port::reply& reply) {
+  duration wait = shortest_wait;
+  for (;;) {
+    const std::string before = last_event_;
+    const ending how = co_await read_events(request.id, reply);
+    if (how == ending::answered) transfer_->finish();
+    if (how != ending::cut) co_return;
+    if (last_event_.empty() || request.rest_head.empty()) co_return;
+    wait = last_event_ != before ? shortest_wait : std::min(wait * 2, longest_wait);
+    const auto named = events_->retry_ms();
+    transfer_.reset();
+    if (!co_await ask_for_rest(request, reply, named ? std::chrono::milliseconds(*named) : wait)) co_return;
+  }
 }
 
-asio::awaitable<void> http_exchange::read_events(const http_request& request, port::reply& reply) {
+// Reads until the response has come or the stream is over. Over before the response: `reply` has the fault that it is
+// unless there is a rest to ask for.
+asio::awaitable<http_exchange::ending> http_exchange::read_events(std::string_view id, port::reply& reply) {
+  events_.emplace(endpoint_.max_answer, &on_.buffers);
   for (;;) {
-    events_.feed(received_.view());
+    events_->feed(transfer_->payload().view());
     protocol::sse_event event;
-    for (auto step = events_.next(event); step != protocol::sse_reader::step::more; step = events_.next(event)) {
+    for (auto step = events_->next(event); step != protocol::sse_reader::step::more; step = events_->next(event)) {
       if (step == protocol::sse_reader::step::too_large) {
         reply.detail = "an event of more than the limit of " + std::to_string(endpoint_.max_answer) + " bytes";
-        fail(reply, make_error_code(errc::too_large));
-        co_return;
+        transfer_->fail(reply, make_error_code(errc::too_large));
+        co_return ending::failed;
       }
       if (!event.is_message()) continue;
-      const auto seen = protocol::peek(event.data, space_);
-      if (!seen) {
-        reply.fault = port::fault::bad_message;
-        reply.detail =
-            page() + ": an event that is no JSON-RPC message (" + seen.error().message() + "): " + shown(event.data);
-        co_return;
-      }
-      if (seen->kind == protocol::kind::notification && client_ != nullptr) {
-        client_->take(event.data, *seen);
-      }
-      // A response to another id is nobody's; the stream may still bring ours.
-      if (seen->kind == protocol::kind::response && seen->id.in(event.data) == request.id) {
-        reply.body = on_.buffers.take();
-        reply.body.append(event.data);
-        accept(*seen, reply);
-        co_return;
-      }
+      if (!co_await take_event(id, event.data, reply)) co_return ending::failed;
+      if (reply.has_message) co_return ending::answered;
     }
-    received_.clear();
-    if (body_done_) break;
+    if (!events_->last_id().empty()) last_event_ = events_->last_id();
+    transfer_->payload().clear();
+    if (transfer_->done()) break;
     if (client_ != nullptr) co_await client_->flush();
-    if (!co_await fill(reply)) co_return;
+    if (!co_await transfer_->fill(reply)) co_return interrupt_.raised() ? ending::failed : ending::cut;
   }
   reply.fault = port::fault::bad_message;
-  reply.detail = page() + ": the stream ended without the response";
+  reply.detail = transfer_->page() + ": the stream ended without the response";
+  co_return ending::cut;
+}
+
+// False: the text is no message, and the exchange has failed.
+asio::awaitable<bool> http_exchange::take_event(std::string_view id, std::string_view text, port::reply& reply) {
+  const auto seen = protocol::peek(text, space_);
+  if (!seen) {
+    reply.fault = port::fault::bad_message;
+    reply.detail =
+        transfer_->page() + ": an event that is no JSON-RPC message (" + seen.error().message() + "): " + shown(text);
+    co_return false;
+  }
+  if (seen->kind == protocol::kind::notification) take_notification(text, *seen);
+  if (seen->kind == protocol::kind::request) co_await take_request(text, *seen);
+  // A response to another id is nobody's; the stream may still bring ours.
+  if (seen->kind == protocol::kind::response && seen->id.in(text) == id) {
+    reply.body = on_.buffers.take();
+    reply.body.append(text);
+    accept(*seen, reply);
+  }
+  co_return true;
+}
+
+void http_exchange::take_notification(std::string_view text, const protocol::message& seen) {
+  if (says_list_changed(seen.method)) {
+    if (session_ != nullptr) session_->list_changed();
+  } else if (seen.method == "notifications/cancelled") {
+    if (asked_) asked_->take_back(seen.cancelled_id.in(text));
+  } else if (client_ != nullptr) {
+    client_->take(text, seen);
+  }
+}
+
+asio::awaitable<void> http_exchange::take_request(std::string_view text, const protocol::message& seen) {
+  if (session_ == nullptr) co_return;
+  if (client_ == nullptr) {
+    session_->respond(refusal_of(text, seen));
+    co_return;
+  }
+  if (!asked_) {
+    asked_.emplace(
+        on_, duration::zero(),
+        [this](std::string_view asked, const protocol::message& message, async::interrupt& until) {
+          return client_->ask(asked, message, until);
+        },
+        [this](std::string response) { session_->respond(std::move(response)); });
+  }
+  // What came before the request reaches the client before it, and the request before what comes after it.
+  co_await client_->flush();
+  asked_->add(text, seen);
+  co_await asio::post(on_.io, asio::use_awaitable);
+}
+
+asio::awaitable<void> http_exchange::pause(duration length) {
+  asio::steady_timer timer(on_.io, length);
+  const async::interrupt::guard guard(interrupt_, &cancel_timer, &timer);
+  error_code ignored;
+  if (!interrupt_.raised()) co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+}
+
+asio::awaitable<bool> http_exchange::ask_for_rest(const http_request& request, port::reply& reply, duration wait) {
+  const std::string fields = "Last-Event-ID: " + last_event_ + "\r\n";
+  const http_request get{request.rest_head, fields, {}, request.id, {}};
+  for (;; wait = std::min(wait * 2, longest_wait)) {
+    co_await pause(wait);
+    http_reply rest;
+    rest.reply.sent = rest.reply.head_seen = true;  // of the request whose answer this is
+    transfer_.emplace(on_, endpoint_, pool_, interrupt_);
+    const bool begun = co_await transfer_->begin(get, rest);
+    if (interrupt_.raised()) {
+      rest.reply.status = reply.status;
+      reply = std::move(rest.reply);
+      if (begun) transfer_->fail(reply, make_error_code(errc::interrupted));
+      co_return false;
+    }
+    if (!begun) continue;  // a server that restarts: the deadline ends the patience
+    if (rest.reply.status == 200 && transfer_->media_type() == events_type) {
+      reply = std::move(rest.reply);
+      co_return true;
+    }
+    reply.detail += "; asked for its rest: " + transfer_->page();
+    co_return false;
+  }
 }
 
 asio::awaitable<void> http_exchange::read_failure(const http_request& request, port::reply& reply) {
   const bool is_success = reply.status >= 200 && reply.status < 300;
-  const bool has_type = !media_type_.empty() && reply.status != 202;
+  const bool has_type = !transfer_->media_type().empty() && reply.status != 202;
   reply.fault = !is_success ? port::fault::bad_status
                 : has_type  ? port::fault::bad_media_type
                             : port::fault::bad_message;
   port::reply aside;  // what goes wrong while reading the failure must not hide the failure
   aside.sent = aside.head_seen = true;
   const std::string seen_detail = std::move(reply.detail);
-  const bool whole = co_await read_whole_body(aside, most_failure_body);
+  const bool whole = co_await transfer_->read_whole(aside, most_failure_body);
   if (!whole && interrupt_.raised()) {
     reply.fault = aside.fault;
     reply.detail = aside.detail;
     co_return;
   }
-  reply.body = std::move(received_);
-  reply.detail = page();
+  reply.body = std::move(transfer_->payload());
+  reply.detail = transfer_->page();
   if (!seen_detail.empty()) {
     reply.detail += ", " + seen_detail;
   } else if (!reply.body.empty()) {
     reply.detail += ": " + shown(reply.body.view());
   }
-  if (whole) take_message(request, reply);
-}
-
-void http_exchange::finish() {
-  if (!connection_) return;
-  if (reusable_ && framing_.keep_alive && body_done_) {
-    pool_.give(std::move(connection_), async::worker::now());
-  } else if (reusable_ && framing_.keep_alive && framing_.chunked && !interrupt_.raised()) {
-    asio::co_spawn(on_.io, finish_body(on_, pool_, std::move(connection_), chunks_), [](std::exception_ptr) {});
-  } else {
-    connection_.reset();
-    pool_.closed();
-  }
-}
-
-asio::awaitable<void> http_exchange::run(const http_request& request, http_reply& out) {
-  port::reply& reply = out.reply;
-  if (!co_await send(request, reply) || !co_await read_head(out)) {
-    reusable_ = false;
-    finish();
-    co_return;
-  }
-  const bool is_success = reply.status >= 200 && reply.status < 300;
-  if (request.id.empty() && is_success) {
-    port::reply ignored;
-    if (!co_await read_whole_body(ignored, most_failure_body)) reusable_ = false;
-  } else if (reply.status == 200 && media_type_ == json_type) {
-    co_await read_json(request, reply);
-  } else if (reply.status == 200 && media_type_ == events_type) {
-    co_await read_events(request, reply);
-  } else {
-    co_await read_failure(request, reply);
-  }
-  const bool answered = reply.has_message || reply.fault == port::fault::none || body_done_;
-  if (!answered) reusable_ = false;
-  finish();
+  if (whole) take_message(request.id, reply);
 }
 
 }  // namespace switchgear::upstream

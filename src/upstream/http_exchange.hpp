@@ -1,97 +1,76 @@
-// One HTTP request to an upstream and what comes back, whatever form the server chose for it.
+// One message to an upstream over HTTP and what comes back, whatever form the server chose for it.
+// Source: MCP 2025-11-25 and 2026-07-28 basic/transports, "Streamable HTTP".
 #pragma once
 
 #include "async/interrupt.hpp"
 #include "async/worker.hpp"
-#include "base/parts.hpp"
-#include "http/chunks.hpp"
-#include "http/head.hpp"
-#include "port/settings.hpp"
 #include "port/upstream.hpp"
 #include "protocol/sse.hpp"
+#include "upstream/asked_requests.hpp"
 #include "upstream/connection_pool.hpp"
-#include "upstream/stream.hpp"
+#include "upstream/http_transfer.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace switchgear::upstream {
 
-/// Where an upstream is and how to reach it. Shared by its workers, never changed.
-struct http_endpoint {
-  url address;
-  std::unique_ptr<tls_context> tls;  ///< null for http
-  duration connect_timeout;
-  std::size_t max_answer;
+/// The session that an exchange belongs to. On the exchange's worker; must not block.
+class exchange_session {
+ public:
+  /// Sends a response to the server in the background. What becomes of it is no business of the exchange's.
+  virtual void respond(std::string response) = 0;
+  /// The server said that one of its lists is not what it was.
+  virtual void list_changed() = 0;
+
+ protected:
+  ~exchange_session() = default;
 };
 
-struct http_request {
-  std::string_view head;  ///< everything up to the number of Content-Length
-  parts body;
-  std::string_view id;  ///< the raw id that the response must carry; empty: a notification, any 2xx is its answer
-};
-
-struct http_reply {
-  port::reply reply;
-  std::string session_id;  ///< Mcp-Session-Id of the response
-};
-
-/// Sends one request and reads its answer: JSON or an event stream, with a length, chunked or until the end.
+/// Sends one request and reads its answer: JSON or an event stream, with a length, chunked or until the end. A stream
+/// that ends before the response, and has named its events, is asked for its rest until the deadline (MCP 2025-11-25).
 /// Made for one exchange, on one worker; must stay where it is until run() has ended.
 class http_exchange {
  public:
+  /// `client` may be null: nothing but the response is passed on. `session` may be null: then nobody answers what the
+  /// server asks.
   http_exchange(async::worker& on, const http_endpoint& endpoint, connection_pool& pool, async::interrupt& interrupt,
-                port::client_side* client)
-      : on_(on),
-        endpoint_(endpoint),
-        pool_(pool),
-        interrupt_(interrupt),
-        client_(client),
-        events_(endpoint.max_answer, &on.buffers) {}
+                port::client_side* client, exchange_session* session = nullptr)
+      : on_(on), endpoint_(endpoint), pool_(pool), interrupt_(interrupt), client_(client), session_(session) {}
 
-  /// Every way to end is a reply. A request that a kept connection did not take (the peer closed it before a byte
-  /// could be written) goes out on a new one.
+  /// Every way to end is a reply.
   boost::asio::awaitable<void> run(const http_request& request, http_reply& out);
 
  private:
-  boost::asio::awaitable<bool> connect(port::reply& reply);
-  boost::asio::awaitable<bool> send(const http_request& request, port::reply& reply);
-  boost::asio::awaitable<bool> read_head(http_reply& out);
-  boost::asio::awaitable<bool> fill(port::reply& reply);
-  boost::asio::awaitable<bool> read_whole_body(port::reply& reply, std::size_t limit);
-  boost::asio::awaitable<void> read_json(const http_request& request, port::reply& reply);
-  boost::asio::awaitable<void> read_events(const http_request& request, port::reply& reply);
-  boost::asio::awaitable<void> read_failure(const http_request& request, port::reply& reply);
+  enum class ending : std::uint8_t { answered, failed, cut };
 
-  void fail(port::reply& reply, error_code why);
-  void take_message(const http_request& request, port::reply& reply);
-  void accept(const protocol::message& seen, port::reply& reply);
-  bool decode_new(std::size_t from, port::reply& reply);
-  void take_type(const http::response_head& head);
-  std::string page() const;
-  void finish();
+  boost::asio::awaitable<void> read_answer(const http_request& request, port::reply& reply);
+  boost::asio::awaitable<void> read_stream(const http_request& request, port::reply& reply);
+  boost::asio::awaitable<ending> read_events(std::string_view id, port::reply& reply);
+  boost::asio::awaitable<void> pause(duration length);
+  boost::asio::awaitable<bool> ask_for_rest(const http_request& request, port::reply& reply, duration wait);
+  boost::asio::awaitable<bool> take_event(std::string_view id, std::string_view text, port::reply& reply);
+  boost::asio::awaitable<void> take_request(std::string_view text, const protocol::message& seen);
+  void take_notification(std::string_view text, const protocol::message& seen);
+  boost::asio::awaitable<void> read_failure(const http_request& request, port::reply& reply);
+  void take_message(std::string_view id, port::reply& reply);
+  static void accept(const protocol::message& seen, port::reply& reply);
 
   async::worker& on_;
   const http_endpoint& endpoint_;
   connection_pool& pool_;
   async::interrupt& interrupt_;
   port::client_side* client_;
+  exchange_session* session_;
 
-  std::unique_ptr<stream> connection_;
-  buffer received_;  // after the head: payload of the body only
-  http::framing framing_;
-  http::chunk_reader chunks_;
-  int status_ = 0;
-  std::string_view media_type_;  // a constant, or other_type_
-  std::string other_type_;
-  protocol::sse_reader events_;
+  std::optional<http_transfer> transfer_;
+  std::optional<protocol::sse_reader> events_;
+  std::string last_event_;  // the newest id of an event, over all parts of the stream
+  std::optional<asked_requests> asked_;
   protocol::scratch space_;
-  std::uint64_t body_read_ = 0;  // payload bytes so far, whether still held or not
-  bool body_done_ = false;
-  bool reusable_ = true;
 };
 
 }  // namespace switchgear::upstream

@@ -1,8 +1,8 @@
-// The control worker's side of http_upstream: one session, opened, listed, renewed and ended.
-#include "base/version.hpp"
+// The control worker's side of http_upstream: one session, opened, renewed and ended.
 #include "protocol/text.hpp"
-#include "upstream/handshake.hpp"
+#include "upstream/http_ear.hpp"
 #include "upstream/http_upstream.hpp"
+#include "upstream/session_loss.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -28,22 +28,36 @@ duration pause_after(unsigned failures, std::minstd_rand& random) {
   return std::chrono::duration_cast<duration>(std::min(grown, longest_pause) * jitter);
 }
 
+// A server that is silent to what it does not know must not cost the whole time of a handshake.
+constexpr duration longest_discovery = std::chrono::seconds(3);
+
+// What a reply to server/discover says of the era by its status, where its message does not say it. Credentials,
+// throttling and outages say nothing; other refusals are those of a server that does not know the method.
+std::optional<protocol::era> era_of_status(int status) {
+  const bool refused = status >= 400 && status < 500;
+  if (!refused || status == 401 || status == 403 || status == 408 || status == 429) return std::nullopt;
+  return protocol::era::legacy;
+}
+
 }  // namespace
 
 void http_upstream::start() {
-  managing_ = true;
-  asio::co_spawn(control_.io, manage(), [this](std::exception_ptr) { managing_ = false; });
+  asio::co_spawn(control_.io, manage(), [](std::exception_ptr) {});
 }
 
 asio::awaitable<void> http_upstream::stop() {
   stopping_ = true;
-  woken_ = true;
-  wake_.cancel();
-  if (!session_ || !session_->has_id) co_return;
+  wake();
+  if (ear_) ear_->stream.stop();
+  if (session_) co_await end_session(session_);
+}
+
+asio::awaitable<void> http_upstream::end_session(session_ptr old) {
+  if (old->delete_head.empty()) co_return;
   async::interrupt limit(control_.timers);
   limit.arm(async::worker::now() + std::chrono::seconds(1));
   http_reply ignored;
-  http_request request{session_->delete_head, {}, {}};
+  const http_request request{old->delete_head, {}, {}, {}, {}};
   http_exchange exchange(control_, endpoint_, seats_.back()->pool, limit, nullptr);
   co_await exchange.run(request, ignored);
 }
@@ -53,28 +67,39 @@ asio::awaitable<void> http_upstream::manage() {
     if (session_ && lost_epoch_ >= session_->epoch) {
       // A server that forgets what it has just opened would be asked without end.
       if (async::worker::now() - last_attempt_ < steady_time) ++failures_;
-      session_ = nullptr;
-      publish(phase::renewing, nullptr, {});
+      drop_session();
     }
-    if (!session_) {
-      co_await space_attempts();
-      if (stopping_) break;
-      last_attempt_ = async::worker::now();
-      if (!co_await open_session()) {
-        ++failures_;
-        co_await pause(pause_after(failures_, random_), false);
-        continue;
-      }
-    }
-    if (!co_await list_tools()) {
+    if (!session_ && !co_await renew_session()) continue;
+    if (async::worker::now() >= next_listing() && !co_await list()) {
+      if (lost_epoch_ >= session_->epoch) continue;
       ++failures_;
       co_await pause(pause_after(failures_, random_), false);
       continue;
     }
+    co_await update_watches();
+    co_await check_era();
+    if (!session_ || lost_epoch_ >= session_->epoch) continue;
     set_state(port::upstream_state::ready, {});
-    co_await pause(settings_.refresh, true);
+    const time_point now = async::worker::now();
+    co_await pause(std::clamp(next_listing() - now, duration::zero(), settings_.refresh), true);
     if (async::worker::now() - last_attempt_ >= steady_time) failures_ = 0;
   }
+}
+
+asio::awaitable<bool> http_upstream::renew_session() {
+  co_await space_attempts();
+  if (stopping_) co_return false;
+  last_attempt_ = async::worker::now();
+  std::string why;
+  if (session_ptr fresh = co_await open_session(why)) {
+    use_session(std::move(fresh));
+    co_return true;
+  }
+  publish(phase::down, nullptr, why);
+  set_state(port::upstream_state::degraded, std::move(why));
+  ++failures_;
+  co_await pause(pause_after(failures_, random_), false);
+  co_return false;
 }
 
 // Attempts to open a session begin at least half a second apart, further when they keep coming to nothing; calls that
@@ -95,84 +120,115 @@ asio::awaitable<void> http_upstream::pause(duration length, bool may_be_suspecte
   pausing_ = false;
 }
 
-asio::awaitable<void> http_upstream::ask(const std::string& head, std::string text, std::string id, http_reply& out) {
+void http_upstream::wake() {
+  woken_ = true;
+  wake_.cancel();
+}
+
+asio::awaitable<void> http_upstream::ask(const std::string& head, const std::string& fields, std::string text,
+                                         std::string id, http_reply& out) {
   async::interrupt limit(control_.timers);
   limit.arm(async::worker::now() + settings_.handshake_timeout);
-  http_request request{head, {text}, id};
+  const http_request request{head, fields, {text}, id, {}};
   http_exchange exchange(control_, endpoint_, seats_.back()->pool, limit, nullptr);
   co_await exchange.run(request, out);
 }
 
-asio::awaitable<bool> http_upstream::open_session() {
+asio::awaitable<http_upstream::session_ptr> http_upstream::open_session(std::string& why) {
+  if (async::worker::now() < legacy_until_) co_return co_await open_legacy(why);
+  std::optional<protocol::era> shown;
+  http_reply said;
+  if (session_ptr modern = co_await discover(shown, said)) co_return modern;
+  if (shown == protocol::era::legacy) legacy_until_ = async::worker::now() + options_.legacy_verdict;
+  if (!shown && !said.reply.sent) {
+    why = said.reply.detail;
+    co_return nullptr;
+  }
+  session_ptr legacy = co_await open_legacy(why);
+  if (legacy) legacy_until_ = async::worker::now() + options_.legacy_verdict;
+  co_return legacy;
+}
+
+asio::awaitable<http_upstream::session_ptr> http_upstream::discover(std::optional<protocol::era>& shown,
+                                                                    http_reply& said) {
   const std::uint64_t id = next_id(control_);
-  http_reply hello;
-  co_await ask(head_for("POST", {}, {}), initialize_request(id), std::to_string(id), hello);
-  std::string why = hello.reply.detail;
-  server_hello said;
-  bool opened = false;
-  if (hello.reply.has_message && hello.reply.message.error) {
-    why = "initialize was refused: " +
-          std::string(protocol::head(hello.reply.message.error.in(hello.reply.body.view()), 300));
-  } else if (hello.reply.fault == port::fault::none) {
-    opened = read_hello(hello.reply.message.result.in(hello.reply.body.view()), said, why);
+  const std::string head = heads_.write("POST", {}, protocol::modern_version);
+  const std::string fields = mirrored_fields("server/discover", {});
+  const std::string text = discover_request(id), id_text = std::to_string(id);
+  async::interrupt limit(control_.timers);
+  limit.arm(async::worker::now() + std::min(settings_.handshake_timeout, longest_discovery));
+  const http_request request{head, fields, {text}, id_text, {}};
+  http_exchange exchange(control_, endpoint_, seats_.back()->pool, limit, nullptr);
+  co_await exchange.run(request, said);
+
+  const std::string_view body = said.reply.body.view();
+  if (said.reply.has_message) shown = era_shown(said.reply.message, body);
+  if (!said.reply.has_message || (!shown && said.reply.status != 200)) shown = era_of_status(said.reply.status);
+  if (shown != protocol::era::modern) co_return nullptr;
+  server_hello hello;
+  std::string why;
+  if (said.reply.message.error || !read_discovery(said.reply.message.result.in(body), hello, why)) co_return nullptr;
+  co_return new_session(protocol::era::modern, {}, std::move(hello));
+}
+
+asio::awaitable<http_upstream::session_ptr> http_upstream::open_legacy(std::string& why) {
+  const std::uint64_t id = next_id(control_);
+  http_reply said;
+  co_await ask(heads_.write("POST", {}, {}), {}, initialize_request(id, options_.role.abilities), std::to_string(id),
+               said);
+  const std::string_view body = said.reply.body.view();
+  why = said.reply.detail;
+  if (said.reply.has_message && said.reply.message.error) {
+    why = "initialize was refused: " + std::string(protocol::head(said.reply.message.error.in(body), 300));
+    co_return nullptr;
   }
-  std::shared_ptr<const session> fresh;
-  if (opened) {
-    fresh = new_session(hello.session_id, said.protocol_version);
-    http_reply accepted;
-    co_await ask(fresh->post_head, std::string(initialized_notification), {}, accepted);
-    opened = accepted.reply.fault == port::fault::none;
-    if (!opened) why = "notifications/initialized was refused: " + accepted.reply.detail;
-  }
-  if (!opened) {
-    publish(phase::down, nullptr, why);
-    set_state(port::upstream_state::degraded, std::move(why));
-    co_return false;
-  }
+  if (said.reply.fault != port::fault::none) co_return nullptr;
+  server_hello hello;
+  if (!read_hello(said.reply.message.result.in(body), hello, why)) co_return nullptr;
+
+  const std::shared_ptr<session> fresh = new_session(protocol::era::legacy, said.session_id, std::move(hello));
+  http_reply accepted;
+  co_await ask(fresh->post_head, {}, std::string(initialized_notification), {}, accepted);
+  if (accepted.reply.fault == port::fault::none) co_return fresh;
+  why = "notifications/initialized was refused: " + accepted.reply.detail;
+  co_return nullptr;
+}
+
+std::shared_ptr<http_upstream::session> http_upstream::new_session(protocol::era era, std::string_view id,
+                                                                   server_hello hello) {
+  auto fresh = std::make_shared<session>();
+  fresh->epoch = ++epoch_;
+  fresh->era = era;
+  fresh->has_id = !id.empty();
+  fresh->post_head = heads_.write("POST", id, hello.protocol_version);
+  if (era == protocol::era::legacy) fresh->get_head = heads_.write("GET", id, hello.protocol_version);
+  if (fresh->has_id) fresh->delete_head = heads_.write("DELETE", id, hello.protocol_version);
+  fresh->hello = std::move(hello);
+  return fresh;
+}
+
+void http_upstream::use_session(session_ptr fresh) {
   {
     const std::lock_guard lock(status_mutex_);
-    status_.protocol_version = said.protocol_version;
-    status_.server_name = said.server_name;
+    status_.protocol_version = fresh->hello.protocol_version;
+    status_.server_name = fresh->hello.server_name;
   }
+  era_.store(fresh->era, std::memory_order_relaxed);
   session_ = std::move(fresh);
+  listed_ = false;
+  watching_.clear();
   publish(phase::ready, session_, {});
-  co_return true;
+  listen();
 }
 
-asio::awaitable<bool> http_upstream::list_tools() {
-  listing listed;
-  std::string cursor;
-  std::size_t bytes = 0;
-  std::string why;
-  do {
-    const std::uint64_t id = next_id(control_);
-    http_reply page;
-    co_await ask(session_->post_head, tools_list_request(id, cursor), std::to_string(id), page);
-    if (means_session_lost(*session_, page.reply)) lost_epoch_ = session_->epoch;
-    if (page.reply.has_message && page.reply.message.error) {
-      if (means_no_tools(page.reply.message.error_code)) break;
-      why = "tools/list was refused: " +
-            std::string(protocol::head(page.reply.message.error.in(page.reply.body.view()), 300));
-    } else if (page.reply.fault != port::fault::none) {
-      why = "tools/list failed: " + page.reply.detail;
-    } else {
-      const protocol::message& seen = page.reply.message;
-      const std::string_view next = seen.next_cursor.in(page.reply.body.view());
-      cursor = next.size() > 2 && next.front() == '"' ? next : std::string_view();  // null and "" end the list too
-      bytes += page.reply.body.size();
-      listed.tools.emplace_back(seen.result.in(page.reply.body.view()));
-      if (bytes > most_list_bytes || listed.tools.size() > most_pages) why = "tools/list never ends";
-    }
-    if (!why.empty()) {
-      set_state(port::upstream_state::degraded, std::move(why));
-      co_return false;
-    }
-  } while (!cursor.empty());
-  watcher_.listed(index_, std::move(listed));
-  co_return true;
+void http_upstream::drop_session() {
+  if (ear_) ear_->stream.stop();
+  ear_ = nullptr;
+  session_ = nullptr;
+  publish(phase::renewing, nullptr, {});
 }
 
-void http_upstream::publish(http_upstream::phase now, std::shared_ptr<const session> next, std::string reason) {
+void http_upstream::publish(http_upstream::phase now, session_ptr next, std::string reason) {
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     asio::post(workers_[i]->io, [this, i, now, next, reason] {
       seat& here = *seats_[i];
@@ -194,33 +250,6 @@ void http_upstream::set_state(port::upstream_state state, std::string reason) {
     copy = status_;
   }
   watcher_.state_changed(index_, copy);
-}
-
-std::shared_ptr<const http_upstream::session> http_upstream::new_session(std::string_view id,
-                                                                         std::string_view version) {
-  auto fresh = std::make_shared<session>();
-  fresh->epoch = ++epoch_;
-  fresh->has_id = !id.empty();
-  fresh->post_head = head_for("POST", id, version);
-  fresh->delete_head = head_for("DELETE", id, version);
-  return fresh;
-}
-
-std::string http_upstream::head_for(std::string_view method, std::string_view id, std::string_view version) const {
-  std::string head(method);
-  const auto field = [&](std::string_view name, std::string_view value) {
-    head.append(name).append(": ").append(value).append("\r\n");
-  };
-  head.append(" ").append(endpoint_.address.target).append(" HTTP/1.1\r\n");
-  field("Host", endpoint_.address.authority);
-  field("User-Agent", "switchgear/" + std::string(switchgear::version));
-  field("Accept", "application/json, text/event-stream");
-  field("Accept-Encoding", "identity");
-  field("Content-Type", "application/json");
-  if (!id.empty()) field("Mcp-Session-Id", id);
-  if (!version.empty()) field("MCP-Protocol-Version", version);
-  for (const auto& [name, value] : settings_.http.headers) field(name, value);
-  return head += "Content-Length: ";
 }
 
 }  // namespace switchgear::upstream

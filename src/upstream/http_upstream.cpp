@@ -1,7 +1,8 @@
 #include "upstream/http_upstream.hpp"
 
 #include "protocol/rewrite.hpp"
-#include "upstream/handshake.hpp"
+#include "upstream/http_ear.hpp"
+#include "upstream/session_loss.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -19,6 +20,7 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr unsigned most_cancels = 16;  // per worker: a hung server must not collect our cancellations without end
+constexpr duration note_timeout = std::chrono::seconds(2);
 
 http_endpoint endpoint_of(const port::upstream_settings& settings) {
   http_endpoint endpoint{read_url(settings.http.url).value(), nullptr, settings.connect_timeout, settings.max_answer};
@@ -38,12 +40,14 @@ bool nothing_reached_it(port::fault fault) {
 }  // namespace
 
 http_upstream::http_upstream(std::vector<async::worker*> workers, unsigned index, port::upstream_settings settings,
-                             observer& watcher, std::uint64_t seed)
+                             observer& watcher, std::uint64_t seed, http_options options)
     : workers_(std::move(workers)),
       control_(*workers_.back()),
       index_(index),
       settings_(std::move(settings)),
+      options_(options),
       endpoint_(endpoint_of(settings_)),
+      heads_(endpoint_.address, settings_.http.headers),
       watcher_(watcher),
       random_(static_cast<std::minstd_rand::result_type>(seed)),
       wake_(control_.io) {
@@ -62,8 +66,8 @@ std::uint64_t http_upstream::next_id(async::worker& on) {
   return seats_[on.index]->next_id++ * workers_.size() + on.index + 1;
 }
 
-asio::awaitable<std::shared_ptr<const http_upstream::session>> http_upstream::usable_session(
-    seat& here, async::interrupt& interrupt, port::reply& reply) {
+asio::awaitable<http_upstream::session_ptr> http_upstream::usable_session(seat& here, async::interrupt& interrupt,
+                                                                          port::reply& reply) {
   while (here.phase == phase::starting || here.phase == phase::renewing) {
     if (interrupt.raised()) {
       const bool late = interrupt.why() == async::interrupt::reason::deadline;
@@ -88,8 +92,9 @@ asio::awaitable<port::reply> http_upstream::call(async::worker& on, port::outgoi
   seat& here = *seats_[on.index];
   for (bool again = false;; again = true) {
     http_reply out;
-    const std::shared_ptr<const session> used = co_await usable_session(here, interrupt, out.reply);
+    const session_ptr used = co_await usable_session(here, interrupt, out.reply);
     if (!used) co_return std::move(out.reply);
+    const bool modern = used->era == protocol::era::modern;
 
     const std::uint64_t id = next_id(on);
     char digits[20];
@@ -98,12 +103,27 @@ asio::awaitable<port::reply> http_upstream::call(async::worker& on, port::outgoi
 
     protocol::rewritten body;
     protocol::rewrite_request(request.text, *request.seen, request.client.era,
-                              {.id = id_text, .target = request.target, .progress_token = id_text}, body);
-    http_request sent{used->post_head, std::move(body.pieces), id_text};
-    http_exchange exchange(on, endpoint_, here.pool, interrupt, client);
+                              {.id = id_text,
+                               .target = request.target,
+                               .progress_token = id_text,
+                               .to = used->era,
+                               .abilities = request.client.abilities,
+                               .log_level = request.client.log_level,
+                               .request_state = request.request_state,
+                               .input_responses = request.input_responses},
+                              body);
+    std::string fields;
+    if (modern) {
+      const std::string_view about = mirrored_target(*request.seen, request.target);
+      fields = mirrored_fields(request.seen->method, about, request.mirrored);
+    }
+    const http_request sent{used->post_head, fields, std::move(body.pieces), id_text, used->get_head};
+    voice session(*this, on, used);
+    http_exchange exchange(on, endpoint_, here.pool, interrupt, client, &session);
     co_await exchange.run(sent, out);
+    out.reply.era = used->era;
 
-    if (means_session_lost(*used, out.reply)) {
+    if (is_lost(*used, out)) {
       lose_session(here, used);
       if (!again && !interrupt.raised()) continue;
       // What the server said under the call's id is about the session, not an answer.
@@ -115,53 +135,66 @@ asio::awaitable<port::reply> http_upstream::call(async::worker& on, port::outgoi
   }
 }
 
-bool http_upstream::means_session_lost(const session& used, const port::reply& reply) {
-  // The protocol says 404; some servers answer an unknown session with 400 (and no answer to our id).
-  return used.has_id && reply.fault == port::fault::bad_status &&
-         (reply.status == 404 || (reply.status == 400 && !reply.has_message));
+bool http_upstream::is_lost(const session& used, const http_reply& got) {
+  return used.era == protocol::era::modern ? means_era_lost(got) : means_session_lost(got, used.has_id);
 }
 
-void http_upstream::lose_session(seat& here, const std::shared_ptr<const session>& lost) {
+void http_upstream::lose_session(seat& here, const session_ptr& lost) {
   if (here.current == lost) {
     here.current = nullptr;
     here.phase = phase::renewing;
   }
   asio::post(control_.io, [this, epoch = lost->epoch] {
     lost_epoch_ = std::max(lost_epoch_, epoch);
-    woken_ = true;
-    wake_.cancel();
+    wake();
   });
 }
 
-void http_upstream::after_call(async::worker& on, const std::shared_ptr<const session>& used, const port::reply& reply,
-                               std::uint64_t id) {
+void http_upstream::after_call(async::worker& on, const session_ptr& used, const port::reply& reply, std::uint64_t id) {
   using port::fault;
   if (nothing_reached_it(reply.fault)) suspect();
   const bool gave_up = reply.fault == fault::deadline || reply.fault == fault::deadline_after_head ||
                        (reply.fault == fault::cancelled && reply.sent);
-  seat& here = *seats_[on.index];
-  if (!gave_up || here.cancels >= most_cancels) return;
-  ++here.cancels;
+  // A modern server sees that the connection is closed.
+  if (!gave_up || used->era == protocol::era::modern) return;
   const char* reason = reply.fault == fault::cancelled ? "cancelled by the client" : "deadline passed";
-  asio::co_spawn(on.io, send_cancelled(on, used, id, reason), [&here](std::exception_ptr) { --here.cancels; });
+  note(on, used, cancelled_notification(id, reason), most_cancels);
 }
 
-asio::awaitable<void> http_upstream::send_cancelled(async::worker& on, std::shared_ptr<const session> used,
-                                                    std::uint64_t id, const char* reason) {
+void http_upstream::note(async::worker& on, session_ptr used, std::string text, unsigned most_notes) {
+  seat& here = *seats_[on.index];
+  if (here.notes >= most_notes) return;
+  ++here.notes;
+  asio::co_spawn(on.io, send_note(on, std::move(used), std::move(text)), [&here](std::exception_ptr) { --here.notes; });
+}
+
+asio::awaitable<void> http_upstream::send_note(async::worker& on, session_ptr used, std::string text) {
   async::interrupt limit(on.timers);
-  limit.arm(async::worker::now() + std::chrono::seconds(2));
-  const std::string text = cancelled_notification(id, reason);
+  limit.arm(async::worker::now() + note_timeout);
   http_reply ignored;
-  http_request request{used->post_head, {text}, {}};
+  const http_request request{used->post_head, {}, {text}, {}, {}};
   http_exchange exchange(on, endpoint_, seats_[on.index]->pool, limit, nullptr);
   co_await exchange.run(request, ignored);
+}
+
+void http_upstream::lists_changed(std::uint64_t epoch) {
+  // However often a server says it before the control worker has heard, it is told once.
+  if (change_told_.exchange(true, std::memory_order_relaxed)) return;
+  asio::post(control_.io, [this, epoch] {
+    change_told_.store(false, std::memory_order_relaxed);
+    if (!session_ || session_->epoch != epoch) return;  // a new session lists anyway
+    listing_wanted_ = true;
+    wake();
+  });
 }
 
 void http_upstream::suspect() {
   if (suspected_.exchange(true, std::memory_order_relaxed)) return;
   asio::post(control_.io, [this] {
     suspected_.store(false, std::memory_order_relaxed);
-    if (pausing_ && pause_suspectable_) wake_.cancel();
+    if (!pausing_ || !pause_suspectable_) return;
+    listing_wanted_ = true;
+    wake_.cancel();
   });
 }
 

@@ -1,10 +1,13 @@
-// A tool server behind Streamable HTTP. Source: MCP 2025-03-26, 2025-06-18, 2025-11-25, basic/transports.
+// A tool server behind HTTP, of either era.
+// Source: MCP 2025-03-26, 2025-06-18, 2025-11-25 basic/transports; 2026-07-28 basic/versioning.
 #pragma once
 
 #include "async/worker.hpp"
 #include "port/settings.hpp"
 #include "port/upstream.hpp"
+#include "upstream/handshake.hpp"
 #include "upstream/http_exchange.hpp"
+#include "upstream/http_heads.hpp"
 #include "upstream/observer.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -14,14 +17,23 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
 namespace switchgear::upstream {
 
-/// One MCP session with the server, shared by all workers (docs/decisions/0009). The control worker opens it, lists the
-/// tools, and opens a new one, once, when the server has forgotten it; a call that met the loss is sent again once,
+/// What one http_upstream does differently from the next.
+struct http_options {
+  port::session_role role;
+  /// How long a server that was found to be legacy is taken for one; a modern one contradicts by itself.
+  duration legacy_verdict = std::chrono::hours(1);
+};
+
+/// One session with the server, shared by all workers (docs/decisions/0009). With a legacy server it is an MCP session;
+/// with a modern one, which has none, it is what was agreed on. The control worker opens it, keeps the listing up to
+/// date, and opens a new one, once, when the server has forgotten it; a call that met the loss is sent again once,
 /// since the server refused it unread. Calls run on their own worker over its own connections.
 ///
 /// Outlives the loops of all workers.
@@ -30,7 +42,7 @@ class http_upstream final : public port::upstream {
   /// `workers` are all of them, the control worker last. `index` is passed to `watcher`. `seed` feeds the jitter of
   /// retries. Throws if the URL or the CA file is bad (config has checked both): start-up.
   http_upstream(std::vector<async::worker*> workers, unsigned index, port::upstream_settings settings,
-                observer& watcher, std::uint64_t seed);
+                observer& watcher, std::uint64_t seed, http_options options = {});
   ~http_upstream() override;
 
   /// Begins to open the session, and keeps it from now on. Control thread, once.
@@ -41,75 +53,105 @@ class http_upstream final : public port::upstream {
   boost::asio::awaitable<port::reply> call(async::worker& on, port::outgoing_request request,
                                            async::interrupt& interrupt, port::client_side* client) override;
   port::upstream_status status() const override;
+  protocol::era era() const override { return era_.load(std::memory_order_relaxed); }
+  void watch(std::vector<std::string> uris) override;
 
  private:
   struct session {
     std::uint64_t epoch = 0;  ///< rises with each session
+    protocol::era era = protocol::era::legacy;
     bool has_id = false;
-    std::string post_head;    ///< of every POST, up to the number of Content-Length
-    std::string delete_head;  ///< of the DELETE that ends it
+    server_hello hello;
+    std::string post_head;
+    std::string get_head;     ///< of what the server says by itself, and of the rest of a stream; empty: modern
+    std::string delete_head;  ///< of the DELETE that ends it; empty: nothing has to be ended
   };
+  using session_ptr = std::shared_ptr<const session>;
   enum class phase : std::uint8_t { starting, ready, renewing, down };
+  class voice;
+  class ear;
 
   /// What a worker knows and owns. Touched on that worker's thread only.
   struct seat {
     seat(async::worker& on, std::size_t most_connections)
         : pool(on, most_connections), changed(on.io, boost::asio::steady_timer::time_point::max()) {}
     connection_pool pool;
-    std::shared_ptr<const session> current;
+    session_ptr current;
     http_upstream::phase phase = phase::starting;
     std::string reason;  ///< why down
     std::uint64_t next_id = 0;
-    unsigned cancels = 0;               ///< cancellations on their way
+    unsigned notes = 0;                 ///< messages on their way that no call waits for
     boost::asio::steady_timer changed;  ///< cancelled when current or phase change
   };
 
   // On any worker.
-  boost::asio::awaitable<std::shared_ptr<const session>> usable_session(seat& here, async::interrupt& interrupt,
-                                                                        port::reply& reply);
+  boost::asio::awaitable<session_ptr> usable_session(seat& here, async::interrupt& interrupt, port::reply& reply);
   std::uint64_t next_id(async::worker& on);
-  void after_call(async::worker& on, const std::shared_ptr<const session>& used, const port::reply& reply,
-                  std::uint64_t id);
-  boost::asio::awaitable<void> send_cancelled(async::worker& on, std::shared_ptr<const session> used, std::uint64_t id,
-                                              const char* reason);
-  static bool means_session_lost(const session& used, const port::reply& reply);
-  void lose_session(seat& here, const std::shared_ptr<const session>& lost);
+  void after_call(async::worker& on, const session_ptr& used, const port::reply& reply, std::uint64_t id);
+  void note(async::worker& on, session_ptr used, std::string text, unsigned most_notes);
+  boost::asio::awaitable<void> send_note(async::worker& on, session_ptr used, std::string text);
+  static bool is_lost(const session& used, const http_reply& got);
+  void lose_session(seat& here, const session_ptr& lost);
+  void lists_changed(std::uint64_t epoch);
   void suspect();
 
-  // On the control worker.
+  // On the control worker: the session (http_session.cpp).
   boost::asio::awaitable<void> manage();
+  boost::asio::awaitable<bool> renew_session();
   boost::asio::awaitable<void> space_attempts();
-  boost::asio::awaitable<bool> open_session();
-  boost::asio::awaitable<bool> list_tools();
-  boost::asio::awaitable<void> ask(const std::string& head, std::string text, std::string id, http_reply& out);
+  boost::asio::awaitable<session_ptr> open_session(std::string& why);
+  boost::asio::awaitable<session_ptr> open_legacy(std::string& why);
+  boost::asio::awaitable<session_ptr> discover(std::optional<protocol::era>& shown, http_reply& said);
+  boost::asio::awaitable<void> ask(const std::string& head, const std::string& fields, std::string text, std::string id,
+                                   http_reply& out);
   boost::asio::awaitable<void> pause(duration length, bool may_be_suspected);
-  std::shared_ptr<const session> new_session(std::string_view id, std::string_view version);
-  std::string head_for(std::string_view method, std::string_view id, std::string_view version) const;
-  void publish(http_upstream::phase phase, std::shared_ptr<const session> next, std::string reason);
+  void wake();
+  void use_session(session_ptr fresh);
+  void drop_session();
+  boost::asio::awaitable<void> end_session(session_ptr old);
+  std::shared_ptr<session> new_session(protocol::era era, std::string_view id, server_hello hello);
+  void publish(http_upstream::phase phase, session_ptr next, std::string reason);
   void set_state(port::upstream_state state, std::string reason);
+
+  // On the control worker: what the server offers and tells (http_listing.cpp).
+  time_point next_listing() const;
+  boost::asio::awaitable<bool> list();
+  boost::asio::awaitable<void> update_watches();
+  boost::asio::awaitable<void> check_era();
+  void listen();
 
   std::vector<async::worker*> workers_;
   async::worker& control_;
   const unsigned index_;
   const port::upstream_settings settings_;
+  const http_options options_;
   http_endpoint endpoint_;
+  http_heads heads_;
   observer& watcher_;
   std::vector<std::unique_ptr<seat>> seats_;
   std::atomic<bool> suspected_{false};
+  std::atomic<bool> change_told_{false};
+  std::atomic<protocol::era> era_{protocol::era::legacy};
 
   // Control thread only.
   std::minstd_rand random_;
-  std::shared_ptr<const session> session_;
+  session_ptr session_;
+  std::shared_ptr<ear> ear_;
   std::uint64_t epoch_ = 0;
   std::uint64_t lost_epoch_ = 0;  ///< the newest session that somebody found lost
+  time_point legacy_until_{};     ///< until then no server/discover is tried
   unsigned failures_ = 0;
   time_point last_attempt_{};
+  time_point last_listing_{};
+  bool listed_ = false;  ///< in this session
+  bool listing_wanted_ = false;
+  std::vector<std::string> wanted_;    ///< resources to be watched, sorted
+  std::vector<std::string> watching_;  ///< those that the server was asked for in this session
   boost::asio::steady_timer wake_;
   bool woken_ = false;
   bool pausing_ = false;
   bool pause_suspectable_ = false;
   bool stopping_ = false;
-  bool managing_ = false;
 
   mutable std::mutex status_mutex_;
   port::upstream_status status_;

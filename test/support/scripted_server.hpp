@@ -62,8 +62,8 @@ class scripted_server {
           co_await boost::asio::async_read_until(peer, boost::asio::dynamic_buffer(received), "\r\n\r\n",
                                                  boost::asio::redirect_error(boost::asio::use_awaitable, error));
       if (error) co_return;
-      const std::size_t at = received.find("Content-Length: ");
-      const std::size_t size = head + std::stoul(received.substr(at + 16));
+      const std::size_t at = received.substr(0, head).find("Content-Length: ");
+      const std::size_t size = head + (at == std::string::npos ? 0 : std::stoul(received.substr(at + 16)));
       while (received.size() < size && !error) {
         char piece[4096];
         const std::size_t got = co_await peer.async_read_some(

@@ -68,7 +68,7 @@ class exchange : public testing::Test {
   boost::asio::awaitable<void> one(duration limit, std::string_view id, http_reply& out) {
     async::interrupt interrupt(on.timers);
     interrupt.arm(async::worker::now() + limit);
-    http_request request{"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: ", {"{}"}, id};
+    http_request request{"POST /mcp HTTP/1.1\r\nHost: x\r\n", {}, {"{}"}, id, rest_head};
     http_exchange run(on, endpoint, pool, interrupt, &notifications);
     co_await run.run(request, out);
   }
@@ -78,6 +78,7 @@ class exchange : public testing::Test {
   http_endpoint endpoint;
   connection_pool pool;
   kept_notifications notifications;
+  std::string rest_head;
 };
 
 TEST_F(exchange, takes_json_with_a_length) {
@@ -255,7 +256,7 @@ TEST_F(exchange, refuses_to_open_more_connections_than_allowed) {
   http_reply out;
   async::interrupt interrupt(on.timers);
   http_exchange run(on, endpoint, none, interrupt, nullptr);
-  http_request request{"POST / HTTP/1.1\r\nContent-Length: ", {"{}"}, "7"};
+  http_request request{"POST / HTTP/1.1\r\n", {}, {"{}"}, "7", {}};
   boost::asio::co_spawn(on.io, run.run(request, out), [](std::exception_ptr) {});
   on.io.restart();
   on.io.poll();

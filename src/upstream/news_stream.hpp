@@ -1,0 +1,69 @@
+// What a server says outside any request of ours: the GET stream of a legacy session, subscriptions/listen of a modern
+// server. Source: MCP 2025-11-25 basic/transports "Listening for Messages"; 2026-07-28 subscriptions/listen.
+#pragma once
+
+#include "upstream/asked_requests.hpp"
+#include "upstream/http_exchange.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace switchgear::upstream {
+
+/// Opens the stream and, when it ends, opens it again after a pause: the server's own, or one that grows while it does
+/// not come to be. A server that has no such stream is left in peace. On one worker.
+class news_stream {
+ public:
+  /// Outlives the stream. list_changed() is also called when something may have been missed.
+  class listener : public exchange_session {
+   public:
+    virtual void notified(std::string_view text, const protocol::message& seen) = 0;
+    virtual boost::asio::awaitable<std::string> asked(std::string_view text, const protocol::message& seen,
+                                                      async::interrupt& until) = 0;
+
+   protected:
+    ~listener() = default;
+  };
+
+  /// The request that opens the stream.
+  struct opening {
+    std::string head, fields, body;
+    std::string id;  ///< raw, of the request in `body`; empty: none, and the stream can go on where it was cut
+  };
+
+  news_stream(async::worker& on, const http_endpoint& endpoint, connection_pool& pool, opening request,
+              listener& owner);
+
+  /// Ends after stop(), or when the server has no such stream. Both must outlive it.
+  boost::asio::awaitable<void> run();
+  void stop();
+
+ private:
+  enum class ending : std::uint8_t { refused, broken, done };
+
+  boost::asio::awaitable<ending> read_once();
+  boost::asio::awaitable<ending> read_events(http_transfer& transfer);
+  bool take(std::string_view text);
+  boost::asio::awaitable<void> pause(duration length);
+
+  async::worker& on_;
+  const http_endpoint& endpoint_;
+  connection_pool& pool_;
+  const opening request_;
+  listener& owner_;
+  asked_requests asked_;
+  std::optional<async::interrupt> limit_;
+  boost::asio::steady_timer timer_;
+  protocol::scratch space_;
+  std::string last_event_;
+  std::optional<std::uint32_t> retry_ms_;
+  bool was_open_ = false;
+  bool heard_ = false;  // a message came since the stream was opened last
+  bool stopped_ = false;
+};
+
+}  // namespace switchgear::upstream
