@@ -31,9 +31,10 @@ struct http_upstream_settings {
 };
 
 struct stdio_upstream_settings {
-  std::vector<std::string> command;                ///< argv, at least one
-  std::map<std::string, std::string> environment;  ///< added to the gateway's own
-  std::string directory;                           ///< working directory; empty: the gateway's
+  std::vector<std::string> command;                  ///< argv, at least one
+  std::map<std::string, std::string> environment;    ///< added to the gateway's own
+  std::string directory;                             ///< working directory; empty: the gateway's
+  duration probe_timeout = std::chrono::seconds(2);  ///< how long a child may think about being asked for its era
 };
 
 struct upstream_settings {

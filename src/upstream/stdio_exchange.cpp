@@ -1,5 +1,7 @@
 #include "upstream/stdio_exchange.hpp"
 
+#include "protocol/errors.hpp"
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -9,6 +11,15 @@
 namespace switchgear::upstream {
 
 namespace asio = boost::asio;
+
+namespace {
+
+void refuse(const stdio_question& question, std::string_view why) {
+  const stdio_message& request = question.request;
+  question.answer(protocol::write_error(request.seen.id.in(request.text.view()), protocol::code::internal_error, why));
+}
+
+}  // namespace
 
 bool stdio_exchange::begin() {
   stage expected = stage::queued;
@@ -20,17 +31,19 @@ bool stdio_exchange::withdraw() {
   return stage_.compare_exchange_strong(expected, stage::withdrawn, std::memory_order_acq_rel);
 }
 
-void stdio_exchange::progressed(stdio_message notification) {
-  if (undelivered_.fetch_add(1, std::memory_order_relaxed) >= most_undelivered) {
-    undelivered_.fetch_sub(1, std::memory_order_relaxed);
-    return;
-  }
-  asio::post(on_.io, [self = shared_from_this(), notification = std::move(notification)]() mutable {
-    if (self->waiter_ == nullptr) return;
-    self->waiter_->progress_.push_back(std::move(notification));
-    self->waiter_->saw_progress_ = true;
-    self->waiter_->wake_.cancel();
-  });
+void stdio_exchange::heard(stdio_message notification) {
+  const std::size_t bytes = notification.text.size();
+  if (may_deliver(bytes)) deliver(std::move(notification), bytes);
+}
+
+void stdio_exchange::asked(stdio_question question) {
+  const std::size_t bytes = question.request.text.size();
+  if (may_deliver(bytes)) return deliver(std::move(question), bytes);
+  refuse(question, "too much waits to be read by the client");
+}
+
+void stdio_exchange::withdrawn(std::string_view question) {
+  deliver(withdrawal{std::string(question)}, 0);
 }
 
 void stdio_exchange::answered(stdio_message response) {
@@ -39,7 +52,10 @@ void stdio_exchange::answered(stdio_message response) {
   reply.head_seen = true;
   reply.body = std::move(response.text);
   reply.message = response.seen;
+  // What held escapes goes with the message's own space.
+  if (response.space) reply.message.error_message = {};
   reply.has_message = true;
+  reply.era = call_.era;
   deliver(std::move(reply));
 }
 
@@ -49,6 +65,37 @@ void stdio_exchange::failed(port::fault why, std::string_view detail, bool sent)
   reply.sent = sent;
   reply.detail = detail;
   deliver(std::move(reply));
+}
+
+void stdio_exchange::refuse_era() {
+  asio::post(on_.io, [self = shared_from_this()] {
+    if (self->waiter_ == nullptr) return;
+    self->waiter_->wrong_era_ = true;
+    self->waiter_->wake_.cancel();
+  });
+}
+
+// One message always may, however large: the child's own limit has let it pass.
+bool stdio_exchange::may_deliver(std::size_t bytes) {
+  const unsigned count = undelivered_.load(std::memory_order_relaxed);
+  if (count == 0) return true;
+  return count < most_undelivered &&
+         undelivered_bytes_.load(std::memory_order_relaxed) + bytes <= most_undelivered_bytes;
+}
+
+void stdio_exchange::deliver(event happened, std::size_t bytes) {
+  undelivered_.fetch_add(1, std::memory_order_relaxed);
+  undelivered_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  asio::post(on_.io, [self = shared_from_this(), happened = std::move(happened), bytes]() mutable {
+    waiter* const here = self->waiter_;
+    if (here == nullptr) {
+      if (const auto* question = std::get_if<stdio_question>(&happened)) refuse(*question, "the call has ended");
+      return;
+    }
+    here->events_.push_back({std::move(happened), bytes});
+    here->heard_something_ = true;
+    here->wake_.cancel();
+  });
 }
 
 void stdio_exchange::deliver(port::reply reply) {
@@ -64,22 +111,30 @@ stdio_exchange::waiter::waiter(stdio_exchange& exchange)
   exchange_.waiter_ = this;
 }
 
+stdio_exchange::waiter::~waiter() {
+  exchange_.waiter_ = nullptr;
+  for (const delivered& left : events_) {
+    if (const auto* question = std::get_if<stdio_question>(&left.happened)) refuse(*question, "the call has ended");
+  }
+}
+
 void stdio_exchange::waiter::stop(void* self) {
   static_cast<waiter*>(self)->wake_.cancel();
 }
 
 asio::awaitable<void> stdio_exchange::waiter::something(async::interrupt& interrupt) {
   const async::interrupt::guard guard(interrupt, &waiter::stop, this);
-  while (progress_.empty() && !answer_ && !interrupt.raised()) {
+  while (events_.empty() && !answer_ && !wrong_era_ && !interrupt.raised()) {
     co_await wake_.async_wait(asio::as_tuple(asio::use_awaitable));
   }
 }
 
-std::optional<stdio_message> stdio_exchange::waiter::next_progress() {
-  if (progress_.empty()) return std::nullopt;
-  std::optional<stdio_message> next(std::move(progress_.front()));
-  progress_.pop_front();
+std::optional<stdio_exchange::event> stdio_exchange::waiter::next_event() {
+  if (events_.empty()) return std::nullopt;
+  std::optional<event> next(std::move(events_.front().happened));
   exchange_.undelivered_.fetch_sub(1, std::memory_order_relaxed);
+  exchange_.undelivered_bytes_.fetch_sub(events_.front().bytes, std::memory_order_relaxed);
+  events_.pop_front();
   return next;
 }
 

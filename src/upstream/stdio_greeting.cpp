@@ -7,7 +7,6 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <memory>
-#include <optional>
 #include <utility>
 
 namespace switchgear::upstream {
@@ -16,18 +15,21 @@ namespace asio = boost::asio;
 
 namespace {
 
-// A request of our own: its asker waits on the same thread, until the timer expires or is cancelled by an end.
+// Its asker waits on the same thread, until the timer expires or is cancelled by an end.
 class question final : public stdio_request {
  public:
-  question(asio::io_context& io, duration timeout) : timer_(io) { timer_.expires_after(timeout); }
+  explicit question(asio::io_context& io) : timer_(io) {}
 
-  asio::steady_timer& timer() { return timer_; }
+  asio::awaitable<void> settle_within(duration limit) {
+    if (settled()) co_return;
+    timer_.expires_after(limit);
+    co_await timer_.async_wait(asio::as_tuple(asio::use_awaitable));
+  }
   std::optional<stdio_message>& response() { return response_; }
   const std::string& failure() const { return failure_; }
   bool settled() const { return response_.has_value() || !failure_.empty(); }
 
   bool begin() override { return true; }
-  void progressed(stdio_message) override {}
   void answered(stdio_message response) override {
     response_ = std::move(response);
     timer_.cancel();
@@ -43,12 +45,27 @@ class question final : public stdio_request {
   std::string failure_;
 };
 
-// The response to one request; empty with `why` when there is none.
-asio::awaitable<std::optional<stdio_message>> ask(stdio_greeting with, std::uint64_t id, std::string text,
-                                                  std::string_view what, std::string& why) {
-  const auto asked = std::make_shared<question>(with.on.io, with.timeout);
+std::string error_text(std::string_view what, const protocol::message& seen) {
+  std::string text = "it answered " + std::string(what) + " with error " + std::to_string(seen.error_code);
+  if (!seen.error_message.empty()) text += ": " + printable(seen.error_message, 200);
+  return text;
+}
+
+asio::awaitable<bool> discover(stdio_asking with, server_hello& hello) {
+  const std::uint64_t id = with.next_id++;
+  std::string why;
+  const auto response = co_await ask_child(with, id, discover_request(id), "server/discover", why);
+  if (!response || response->seen.error) co_return false;
+  co_return read_discovery(response->seen.result.in(response->text.view()), hello, why);
+}
+
+}  // namespace
+
+asio::awaitable<std::optional<stdio_message>> ask_child(stdio_asking with, std::uint64_t id, std::string text,
+                                                        std::string_view what, std::string& why) {
+  const auto asked = std::make_shared<question>(with.on.io);
   with.session.send(id, std::move(text) + "\n", asked);
-  if (!asked->settled()) co_await asked->timer().async_wait(asio::as_tuple(asio::use_awaitable));
+  co_await asked->settle_within(with.timeout);
   if (!asked->settled()) {
     with.session.forget(id);
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(with.timeout);
@@ -59,53 +76,37 @@ asio::awaitable<std::optional<stdio_message>> ask(stdio_greeting with, std::uint
   co_return std::move(asked->response());
 }
 
-std::string error_text(std::string_view what, const protocol::message& seen) {
-  std::string text = "it answered " + std::string(what) + " with error " + std::to_string(seen.error_code);
-  if (!seen.error_message.empty()) text += ": " + printable(seen.error_message, 200);
-  return text;
-}
-
-}  // namespace
-
-asio::awaitable<bool> greet(stdio_greeting with, server_hello& hello, std::string& why) {
-  const std::uint64_t id = with.next_id++;
-  const auto response = co_await ask(with, id, initialize_request(id), "initialize", why);
-  if (!response) co_return false;
-  if (response->seen.error) {
-    why = error_text("initialize", response->seen);
-    co_return false;
-  }
-  if (!read_hello(response->seen.result.in(response->text.view()), hello, why)) co_return false;
-  with.session.post(std::string(initialized_notification) + "\n");
-  co_return true;
-}
-
-asio::awaitable<bool> list_tools(stdio_greeting with, listing& tools, std::string& why) {
-  std::string cursor;
-  std::size_t bytes = 0;
-  while (tools.tools.size() < most_pages) {
+asio::awaitable<std::optional<protocol::era>> greet(stdio_asking with, greeting how, server_hello& hello,
+                                                    std::string& why) {
+  bool probed = false;  // and answered
+  if (how.first == opening::modern_first) {
     const std::uint64_t id = with.next_id++;
-    const auto response = co_await ask(with, id, tools_list_request(id, cursor), "tools/list", why);
-    if (!response) co_return false;
-    const protocol::message& seen = response->seen;
-    if (seen.error) {
-      if (tools.tools.empty() && means_no_tools(seen.error_code)) co_return true;
-      why = error_text("tools/list", seen);
-      co_return false;
+    const auto probe = std::make_shared<question>(with.on.io);
+    with.session.send(id, discover_request(id) + "\n", probe);
+    co_await probe->settle_within(how.probe_timeout);
+    // An answer that comes later is nobody's: a child that starts slowly is asked again if it refuses initialize.
+    if (const auto& response = probe->response()) {
+      probed = true;
+      std::string not_modern;
+      if (!response->seen.error && read_discovery(response->seen.result.in(response->text.view()), hello, not_modern)) {
+        co_return protocol::era::modern;
+      }
+    } else if (probe->settled()) {
+      why = probe->failure();
+      co_return std::nullopt;
     }
-    tools.tools.emplace_back(seen.result.in(response->text.view()));
-    bytes += tools.tools.back().size();
-    if (bytes > most_list_bytes) break;
-    const std::string_view next = seen.next_cursor.in(response->text.view());
-    if (next.empty() || next == "null") co_return true;
-    if (next == cursor) {
-      why = "tools/list gave the same cursor twice";
-      co_return false;
-    }
-    cursor = next;
   }
-  why = "tools/list does not come to an end";
-  co_return false;
+  const std::uint64_t id = with.next_id++;
+  const auto response = co_await ask_child(with, id, initialize_request(id, how.abilities), "initialize", why);
+  if (!response) co_return std::nullopt;
+  if (response->seen.error) {
+    if (!probed && co_await discover(with, hello)) co_return protocol::era::modern;
+    why = error_text("initialize", response->seen);
+    co_return std::nullopt;
+  }
+  if (!read_hello(response->seen.result.in(response->text.view()), hello, why)) co_return std::nullopt;
+  with.session.post(std::string(initialized_notification) + "\n");
+  co_return protocol::era::legacy;
 }
 
 }  // namespace switchgear::upstream

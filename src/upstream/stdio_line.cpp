@@ -88,11 +88,19 @@ std::string stdio_line(const parts& message) {
   return line;
 }
 
-std::string stdio_line(const port::outgoing_request& request, std::uint64_t id) {
+std::string stdio_line(const port::outgoing_request& request, std::uint64_t id, protocol::era to) {
   const std::string number = std::to_string(id);
   protocol::rewritten line;
   protocol::rewrite_request(request.text, *request.seen, request.client.era,
-                            {.id = number, .target = request.target, .progress_token = number}, line);
+                            {.id = number,
+                             .target = request.target,
+                             .progress_token = number,
+                             .to = to,
+                             .abilities = request.client.abilities,
+                             .log_level = request.client.log_level,
+                             .request_state = request.request_state,
+                             .input_responses = request.input_responses},
+                            line);
   return stdio_line(line.pieces);
 }
 

@@ -15,8 +15,9 @@ namespace switchgear::upstream {
 /// take for line ends, can stand only inside strings and are escaped there, so that the values stay the same.
 std::string stdio_line(const parts& message);
 
-/// A tools/call as the child gets it: `id` in place of the id and of the progress token, the upstream's tool name.
-std::string stdio_line(const port::outgoing_request& call, std::uint64_t id);
+/// A client's request as a child of era `to` gets it: `id` in place of the id and of the progress token, and what else
+/// the request wants replaced.
+std::string stdio_line(const port::outgoing_request& call, std::uint64_t id, protocol::era to);
 
 /// A raw token as one of our ids; nothing if it cannot be one.
 std::optional<std::uint64_t> our_id(std::string_view token);

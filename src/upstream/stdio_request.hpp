@@ -1,19 +1,19 @@
 // Something that waits for a child's answer.
 #pragma once
 
-#include "base/buffer.hpp"
 #include "port/upstream.hpp"
-#include "protocol/message.hpp"
+#include "upstream/stdio_message.hpp"
 
+#include <functional>
+#include <string>
 #include <string_view>
 
 namespace switchgear::upstream {
 
-/// A response or notification with the bytes that its views point into. The bytes belong to no pool, so that any thread
-/// may free them.
-struct stdio_message {
-  buffer text;
-  protocol::message seen;
+/// What a child wants to know of a client.
+struct stdio_question {
+  stdio_message request;
+  std::function<void(std::string response)> answer;  ///< to be called once, on any thread
 };
 
 /// A request on a child's pipes. Every function is called on the control worker; at the end exactly one of answered()
@@ -22,9 +22,19 @@ class stdio_request {
  public:
   virtual ~stdio_request() = default;
 
+  /// A client's request, not one of our own.
+  virtual bool is_call() const { return false; }
+  /// There is somebody who takes what the child says before its response.
+  virtual bool has_listener() const { return false; }
+  /// Open for as long as it goes well; its response is its end.
+  virtual bool is_stream() const { return false; }
+
   /// Its line is about to be written. False: nobody waits any more, write nothing.
   virtual bool begin() = 0;
-  virtual void progressed(stdio_message notification) = 0;
+  virtual void heard(stdio_message /*notification*/) {}
+  virtual void asked(stdio_question /*question*/) {}
+  /// The child took back the question with this id (raw).
+  virtual void withdrawn(std::string_view /*question*/) {}
   virtual void answered(stdio_message response) = 0;
   /// `sent`: begin() said yes, so that the child may know of the request.
   virtual void failed(port::fault why, std::string_view detail, bool sent) = 0;

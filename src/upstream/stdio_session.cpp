@@ -1,8 +1,5 @@
 #include "upstream/stdio_session.hpp"
 
-#include "protocol/errors.hpp"
-#include "protocol/results.hpp"
-
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -10,7 +7,6 @@
 #include <boost/asio/write.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 namespace switchgear::upstream {
@@ -23,18 +19,14 @@ constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t read_size = 64 * 1024;  // what a pipe holds
 // The last output of a child that has ended is in the pipe already; only a stray process could keep the pipe open.
 constexpr auto last_output_wait = std::chrono::milliseconds(500);
-constexpr std::size_t longest_echoed_id = 256;  // of a request by the server, which we answer with its own id
-
-bool lies_in(std::string_view part, std::string_view whole) {
-  const std::less_equal<const char*> not_after;
-  return not_after(whole.data(), part.data()) && not_after(part.data() + part.size(), whole.data() + whole.size());
-}
 
 }  // namespace
 
-stdio_session::stdio_session(async::worker& on, child_process child, std::size_t max_message, events& owner)
+stdio_session::stdio_session(async::worker& on, child_process child, std::size_t max_message,
+                             const protocol::client_abilities& abilities, events& owner)
     : on_(on),
       child_(std::move(child)),
+      abilities_(abilities),
       owner_(owner),
       lines_(max_message),
       queue_changed_(on.io, asio::steady_timer::time_point::max()),
@@ -170,75 +162,11 @@ void stdio_session::read_piece(std::string_view piece) {
   if (line_ends_.piece_read(piece, owner)) over_limit_line_ended(owner);
 }
 
-void stdio_session::read_line(std::string_view line) {
-  stdio_message message;
-  message.text.reserve(line.size());
-  message.text.append(line);
-  const result<protocol::message> seen = protocol::peek(message.text.view(), scratch_);
-  if (!seen) {
-    owner_.noise(line);
-    return;
-  }
-  message.seen = *seen;
-  switch (message.seen.kind) {
-    case protocol::kind::response:
-      return read_response(std::move(message));
-    case protocol::kind::notification:
-      return read_notification(std::move(message));
-    case protocol::kind::request:
-      return answer_request(message);
-  }
-}
-
-void stdio_session::read_response(stdio_message message) {
-  const auto id = our_id(message.seen.id.in(message.text.view()));
-  const auto found = id ? waiting_.find(*id) : waiting_.end();
-  // A response to what was never asked says nothing that anybody waits for.
-  if (found == waiting_.end() || !found->second.begun) {
-    if (id && *id <= newest_id_) {
-      owner_.late_answer();
-    } else {
-      owner_.noise(message.text.view());
-    }
-    return;
-  }
-  // What held escapes was unescaped into our scratch, which the next message overwrites.
-  if (!lies_in(message.seen.error_message, message.text.view())) message.seen.error_message = {};
-  const std::shared_ptr<stdio_request> request = std::move(found->second.request);
-  waiting_.erase(found);
-  request->answered(std::move(message));
-}
-
-void stdio_session::read_notification(stdio_message message) {
-  if (message.seen.method == "notifications/tools/list_changed") {
-    owner_.tools_changed();
-  } else if (message.seen.method == "notifications/progress") {
-    message.seen.method = "notifications/progress";  // a constant, where the text may have had escapes
-    const auto id = our_id(message.seen.progress_token.in(message.text.view()));
-    const auto found = id ? waiting_.find(*id) : waiting_.end();
-    if (found != waiting_.end()) {
-      found->second.request->progressed(std::move(message));
-    } else if (id && *id <= newest_id_) {
-      owner_.late_answer();
-    }
-  }
-}
-
-void stdio_session::answer_request(const stdio_message& message) {
-  const std::string_view id = message.seen.id.in(message.text.view());
-  if (id.size() > longest_echoed_id) {
-    owner_.noise(message.text.view());
-  } else if (message.seen.method == "ping") {
-    post(protocol::write_result(id, protocol::empty_result) + "\n");
-  } else {
-    post(protocol::write_error(id, protocol::code::method_not_found, "Method not found") + "\n");
-  }
-}
-
 void stdio_session::over_limit_line_ended(std::optional<std::uint64_t> owner) {
   // With one request under way there is no doubt whose answer it was, wherever the id stood.
-  if (!owner && std::ranges::count_if(waiting_, [](const auto& entry) { return entry.second.begun; }) == 1) {
-    owner = std::ranges::find_if(waiting_, [](const auto& entry) { return entry.second.begun; })->first;
+  const auto expects_one = [](const auto& entry) { return entry.second.begun && !entry.second.request->is_stream(); };
+  if (!owner && std::ranges::count_if(waiting_, expects_one) == 1) {
+    owner = std::ranges::find_if(waiting_, expects_one)->first;
   }
   owner_.noise("(a message above the size limit)");
   if (owner) fail(*owner, port::fault::too_large, "the answer is larger than the configured limit");

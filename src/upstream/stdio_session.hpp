@@ -2,6 +2,7 @@
 #pragma once
 
 #include "async/worker.hpp"
+#include "protocol/abilities.hpp"
 #include "protocol/line_reader.hpp"
 #include "upstream/child_errors.hpp"
 #include "upstream/child_process.hpp"
@@ -14,6 +15,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,12 +31,16 @@ class stdio_session : public std::enable_shared_from_this<stdio_session> {
  public:
   static constexpr std::size_t most_queued_bytes = 16 * 1024 * 1024;
   static constexpr std::size_t most_queued_lines = 4096;
+  static constexpr std::size_t most_questions = 64;  // of the child, under way at once
 
   /// What a session tells its owner, who outlives it.
   class events {
    public:
-    virtual void tools_changed() = 0;
-    virtual void late_answer() = 0;  ///< for a request that was forgotten
+    virtual void list_changed() = 0;                        ///< of any kind
+    virtual void notified(stdio_message message) = 0;       ///< belongs to no call
+    virtual void asked(stdio_question question) = 0;        ///< belongs to no call
+    virtual void withdrawn(std::string_view question) = 0;  ///< one of those; its id, raw
+    virtual void late_answer() = 0;                         ///< for a request that was forgotten
     virtual void noise(std::string_view line) = 0;
     virtual void error_line(std::string_view line) = 0;  ///< on stderr, printable, rate-limited
     virtual void session_changed() = 0;                  ///< usable() or finished() did
@@ -42,7 +49,9 @@ class stdio_session : public std::enable_shared_from_this<stdio_session> {
     ~events() = default;
   };
 
-  stdio_session(async::worker& on, child_process child, std::size_t max_message, events& owner);
+  /// The child may ask what `abilities` allow; anything else is refused here, but for `ping`, which is answered here.
+  stdio_session(async::worker& on, child_process child, std::size_t max_message,
+                const protocol::client_abilities& abilities, events& owner);
 
   /// Moves bytes until the child has ended and its last words are read; then whoever still waits has failed. Once.
   boost::asio::awaitable<void> run();
@@ -83,7 +92,14 @@ class stdio_session : public std::enable_shared_from_this<stdio_session> {
   void read_line(std::string_view line);
   void read_response(stdio_message message);
   void read_notification(stdio_message message);
-  void answer_request(const stdio_message& message);
+  void read_progress(stdio_message notification);
+  void read_request(stdio_message request);
+  void ask(stdio_message request);
+  void answer(const std::string& id, std::uint64_t number, std::string_view response);
+  void withdraw(std::string_view id);
+  void end_stream(std::string_view id);
+  stdio_request* only_call() const;
+  std::shared_ptr<stdio_request> oldest_listener() const;
   void over_limit_line_ended(std::optional<std::uint64_t> owner);
   void fail(std::uint64_t id, port::fault why, std::string_view detail);
   void mark_unusable(std::string_view why);
@@ -92,9 +108,14 @@ class stdio_session : public std::enable_shared_from_this<stdio_session> {
     std::shared_ptr<stdio_request> request;
     bool begun = false;
   };
+  struct open_question {
+    std::uint64_t number;               // ours: the child may use an id twice
+    std::weak_ptr<stdio_request> call;  // none: the owner is asked
+  };
 
   async::worker& on_;
   child_process child_;
+  const protocol::client_abilities abilities_;
   events& owner_;
   protocol::line_reader lines_;
   stdio_line_ends line_ends_;
@@ -102,6 +123,8 @@ class stdio_session : public std::enable_shared_from_this<stdio_session> {
   child_errors errors_;
 
   std::unordered_map<std::uint64_t, waiting> waiting_;
+  std::map<std::string, open_question, std::less<>> questions_;  // by id, raw
+  std::uint64_t questions_asked_ = 0;
   std::deque<queued_line> queue_;
   std::size_t queued_bytes_ = 0;
   boost::asio::steady_timer queue_changed_;  // never expires: cancelling it is the event

@@ -1,4 +1,4 @@
-// The life of the child: one coroutine that starts it, lists its tools, waits for its end, and starts it again.
+// The life of the child: one coroutine that starts it, asks it what it is, waits for its end, and starts it again.
 #include "upstream/child_process.hpp"
 #include "upstream/stdio_greeting.hpp"
 #include "upstream/stdio_upstream.hpp"
@@ -7,6 +7,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -18,7 +19,8 @@ namespace {
 
 constexpr duration grace_at_stop = std::chrono::seconds(2);
 constexpr duration grace_when_broken = std::chrono::milliseconds(500);  // it closed a pipe, so it serves nobody
-constexpr duration refresh_gap = std::chrono::seconds(1);  // between lists, however often a child says that it changed
+// A child that was found to be legacy may be another one after an update of its package.
+constexpr duration verdict_life = std::chrono::hours(1);
 
 // A write to a pipe whose reader has gone must be an error value; Asio has no flag for that on pipes.
 void ignore_broken_pipes() {
@@ -48,6 +50,7 @@ asio::awaitable<void> stdio_upstream::stop() {
   if (session_) session_->fail_all("the gateway is stopping");
   fail_waiting();
   wake_.cancel();
+  co_await questions_.end(async::interrupt::reason::shutdown);
   while (running_) co_await stopped_.async_wait(asio::as_tuple(asio::use_awaitable));
 }
 
@@ -73,7 +76,8 @@ asio::awaitable<void> stdio_upstream::run_child() {
   bool was_ready = false;
   if (auto child = child_process::start(control_.io, settings_.stdio, why)) {
     stdio_session::events& heard = *this;
-    const auto session = std::make_shared<stdio_session>(control_, *std::move(child), settings_.max_answer, heard);
+    const auto session =
+        std::make_shared<stdio_session>(control_, *std::move(child), settings_.max_answer, role_.abilities, heard);
     session_ = session;
     asio::co_spawn(control_.io, session->run(), rethrow);
     was_ready = co_await make_ready(*session, why);
@@ -81,12 +85,18 @@ asio::awaitable<void> stdio_upstream::run_child() {
       ready_since = async::worker::now();
       co_await serve(*session);
     }
+    const bool once_more = !was_ready && probe_harmed(*session);
     const bool broke_by_itself = !session->usable();
     phase_ = phase::paused;
     co_await end_child(*session);
     if (broke_by_itself) why = session->reason();
+    upkeep_.reset();
     session_.reset();
     last_fault_ = port::fault::not_ready;
+    if (once_more) {
+      start_wanted_ = true;
+      co_return;
+    }
   } else {
     phase_ = phase::paused;
     last_fault_ = port::fault::start_failed;
@@ -99,46 +109,70 @@ asio::awaitable<void> stdio_upstream::run_child() {
   if (!was_ready || restarts_.failures() > 1) fail_waiting();
 }
 
+opening stdio_upstream::how_to_begin() const {
+  const bool modern = !role_.abilities.any() && async::worker::now() >= legacy_until_;
+  return modern ? opening::modern_first : opening::legacy_first;
+}
+
 asio::awaitable<bool> stdio_upstream::make_ready(stdio_session& session, std::string& why) {
-  const stdio_greeting with{control_, session, next_id_, settings_.handshake_timeout};
+  const stdio_asking asking{control_, session, next_id_, settings_.handshake_timeout};
+  greeting how{how_to_begin(), role_.abilities, std::min(settings_.stdio.probe_timeout, settings_.handshake_timeout)};
+  opened_as_modern_ = how.first == opening::modern_first;
   server_hello hello;
-  listing tools;
-  if (!co_await greet(with, hello, why) || !co_await list_tools(with, tools, why)) co_return false;
+  const auto era = co_await greet(asking, how, hello, why);
+  if (!era) co_return false;
+  legacy_until_ = *era == protocol::era::legacy ? async::worker::now() + verdict_life : time_point();
+  opened_as_modern_ = false;
+  if (role_.lists && !co_await begin_upkeep(asking, hello, *era, why)) co_return false;
   if (stopping_) co_return false;
+  became_ready(hello, *era);
+  co_return true;
+}
+
+asio::awaitable<bool> stdio_upstream::begin_upkeep(const stdio_asking& asking, server_hello hello, protocol::era era,
+                                                   std::string& why) {
+  upkeep_.emplace(stdio_upkeep::needs{
+      .asking = asking,
+      .hello = std::move(hello),
+      .era = era,
+      .refresh = settings_.refresh,
+      .watched = watched_,
+      .listed = [this](listing offer) { watcher_.listed(index_, std::move(offer)); },
+      .remark = [this](std::string line) { watcher_.remark(index_, line); },
+      .due_changed = [this] { wake_.cancel(); },
+  });
+  return upkeep_->list(why);
+}
+
+void stdio_upstream::became_ready(const server_hello& hello, protocol::era era) {
   {
     const std::lock_guard lock(status_mutex_);
     status_.protocol_version = hello.protocol_version;
     status_.server_name = hello.server_name;
   }
-  watcher_.listed(index_, std::move(tools));
+  era_.store(era, std::memory_order_relaxed);
   became(port::upstream_state::ready, {});
   phase_ = phase::ready;
   for (auto& exchange : std::exchange(waiting_, {})) submit(std::move(exchange));
-  co_return true;
+}
+
+// Some legacy servers end at a message that they do not expect before initialize, or do worse. The next child of such
+// a server is not asked whether it is modern, and it is started at once: it was we who broke this one.
+bool stdio_upstream::probe_harmed(const stdio_session& session) {
+  if (!opened_as_modern_ || stopping_) return false;
+  legacy_until_ = async::worker::now() + verdict_life;
+  return !session.usable();
 }
 
 asio::awaitable<void> stdio_upstream::serve(stdio_session& session) {
-  time_point refreshed = async::worker::now();
-  tools_changed_ = false;
   while (!stopping_ && session.usable()) {
-    const time_point due = refreshed + (tools_changed_ ? refresh_gap : settings_.refresh);
-    if (async::worker::now() < due) {
+    const time_point now = async::worker::now();
+    const time_point due = upkeep_ ? upkeep_->due() : time_point::max();
+    if (now < due) {
       co_await wait_until(due);
-      continue;
+    } else {
+      co_await upkeep_->tend(now);
     }
-    tools_changed_ = false;
-    co_await refresh_tools(session);
-    refreshed = async::worker::now();
-  }
-}
-
-asio::awaitable<void> stdio_upstream::refresh_tools(stdio_session& session) {
-  listing tools;
-  std::string why;
-  if (co_await list_tools({control_, session, next_id_, settings_.handshake_timeout}, tools, why)) {
-    watcher_.listed(index_, std::move(tools));
-  } else if (session.usable() && !stopping_) {
-    watcher_.remark(index_, "its list of tools could not be refreshed, the last one stays: " + why);
   }
 }
 

@@ -8,7 +8,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <utility>
+#include <variant>
 
 namespace switchgear::upstream {
 
@@ -17,20 +19,22 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::size_t most_waiting = 1024;  // calls that may wait for a start
+constexpr int most_attempts = 4;            // of a call whose child is of the other era than the one before it
+constexpr duration longest_question = std::chrono::minutes(10);  // people answer some of them
 
-port::reply interrupted_reply(async::interrupt::reason why, bool sent, bool saw_progress) {
+port::reply interrupted_reply(async::interrupt::reason why, bool sent, bool heard_something) {
   port::reply reply;
   reply.sent = sent;
-  reply.head_seen = saw_progress;
+  reply.head_seen = heard_something;
   if (why != async::interrupt::reason::deadline) {
     reply.fault = port::fault::cancelled;
   } else if (!sent) {
     reply.fault = port::fault::deadline_before_send;
     reply.detail = "the child did not take the request in time";
   } else {
-    reply.fault = saw_progress ? port::fault::deadline_after_head : port::fault::deadline;
+    reply.fault = heard_something ? port::fault::deadline_after_head : port::fault::deadline;
     reply.detail =
-        saw_progress ? "the child reported progress, but did not answer in time" : "the child did not answer in time";
+        heard_something ? "the child said something, but did not answer in time" : "the child did not answer in time";
   }
   return reply;
 }
@@ -38,30 +42,64 @@ port::reply interrupted_reply(async::interrupt::reason why, bool sent, bool saw_
 }  // namespace
 
 stdio_upstream::stdio_upstream(async::worker& control, unsigned index, port::upstream_settings settings,
-                               observer& watcher, std::uint32_t seed)
+                               observer& watcher, std::uint32_t seed, const port::session_role& role)
     : control_(control),
       index_(index),
       settings_(std::move(settings)),
+      role_(role),
       watcher_(watcher),
       random_(seed),
       wake_(control.io),
-      stopped_(control.io, asio::steady_timer::time_point::max()) {}
+      stopped_(control.io, asio::steady_timer::time_point::max()),
+      questions_(control, longest_question,
+                 [this](std::string_view text, const protocol::message& seen, async::interrupt& until) {
+                   return watcher_.asked(index_, text, seen, until);
+                 }) {}
 
 // The calling side.
 
 asio::awaitable<port::reply> stdio_upstream::call(async::worker& on, port::outgoing_request request,
                                                   async::interrupt& interrupt, port::client_side* client) {
+  std::optional<port::reply> reply;
+  std::optional<stdio_questions> questions;
+  // Until a child has been greeted its era is a guess, and a new one may be of the other.
+  for (int i = 0; i < most_attempts && !reply; ++i) {
+    reply = co_await attempt(on, request, interrupt, client, questions);
+  }
+  if (questions) co_await questions->end(async::interrupt::reason::cancelled);
+  if (reply) co_return *std::move(reply);
+  co_return port::reply{.fault = port::fault::not_ready, .detail = "each new child speaks another revision of MCP"};
+}
+
+asio::awaitable<std::optional<port::reply>> stdio_upstream::attempt(async::worker& on,
+                                                                    const port::outgoing_request& request,
+                                                                    async::interrupt& interrupt,
+                                                                    port::client_side* client,
+                                                                    std::optional<stdio_questions>& questions) {
   if (interrupt.raised()) co_return interrupted_reply(interrupt.why(), false, false);
-  const std::uint64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
-  const auto exchange = std::make_shared<stdio_exchange>(on, id, stdio_line(request, id));
+  const stdio_exchange::outline call{next_id_.fetch_add(1, std::memory_order_relaxed), era(), client != nullptr};
+  const auto exchange = std::make_shared<stdio_exchange>(on, call, stdio_line(request, call.id, call.era));
   stdio_exchange::waiter here(*exchange);
   asio::post(control_.io, [this, exchange] { submit(exchange); });
   while (true) {
     co_await here.something(interrupt);
-    while (const auto progress = here.next_progress()) {
-      if (client) client->take(progress->text.view(), progress->seen);
+    while (auto event = here.next_event()) {
+      if (auto* const notification = std::get_if<stdio_message>(&*event)) {
+        if (client) client->take(notification->text.view(), notification->seen);
+      } else if (auto* const question = std::get_if<stdio_question>(&*event)) {
+        if (!questions) {
+          questions.emplace(on, longest_question,
+                            [client](std::string_view text, const protocol::message& seen, async::interrupt& until) {
+                              return client->ask(text, seen, until);
+                            });
+        }
+        questions->open(std::move(*question));
+      } else if (questions) {
+        questions->withdraw(std::get<stdio_exchange::withdrawal>(*event).id);
+      }
     }
-    if (here.answer()) co_return std::move(*here.answer());
+    if (here.answer()) co_return std::move(here.answer());
+    if (here.wrong_era()) co_return std::nullopt;
     if (client) co_await client->flush();
     if (!interrupt.raised()) continue;
     const bool sent = !exchange->withdraw();
@@ -69,7 +107,7 @@ asio::awaitable<port::reply> stdio_upstream::call(async::worker& on, port::outgo
     asio::post(control_.io, [this, exchange, sent, late] {
       abandon(exchange, sent, late ? "the deadline has passed" : "the client cancelled the call");
     });
-    co_return interrupted_reply(interrupt.why(), sent, here.saw_progress());
+    co_return interrupted_reply(interrupt.why(), sent, here.heard_something());
   }
 }
 
@@ -82,6 +120,7 @@ port::upstream_status stdio_upstream::status() const {
 
 void stdio_upstream::submit(std::shared_ptr<stdio_exchange> exchange) {
   if (phase_ == phase::ready && session_->usable() && !stopping_) {
+    if (exchange->era() != era()) return exchange->refuse_era();
     const std::uint64_t id = exchange->id();
     std::string line = exchange->take_line();
     session_->send(id, std::move(line), std::move(exchange));
@@ -122,9 +161,20 @@ void stdio_upstream::fail_waiting() {
 
 // What a session says.
 
-void stdio_upstream::tools_changed() {
-  tools_changed_ = true;
-  wake_.cancel();
+void stdio_upstream::list_changed() {
+  if (upkeep_) upkeep_->list_changed();
+}
+
+void stdio_upstream::notified(stdio_message message) {
+  watcher_.notified(index_, message.text.view(), message.seen);
+}
+
+void stdio_upstream::asked(stdio_question question) {
+  questions_.open(std::move(question));
+}
+
+void stdio_upstream::withdrawn(std::string_view question) {
+  questions_.withdraw(question);
 }
 
 void stdio_upstream::late_answer() {
@@ -144,6 +194,14 @@ void stdio_upstream::error_line(std::string_view line) {
 }
 
 void stdio_upstream::session_changed() {
+  wake_.cancel();
+}
+
+void stdio_upstream::watch(std::vector<std::string> uris) {
+  std::ranges::sort(uris);
+  const auto doubled = std::ranges::unique(uris);
+  uris.erase(doubled.begin(), doubled.end());
+  watched_ = std::move(uris);
   wake_.cancel();
 }
 

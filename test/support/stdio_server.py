@@ -1,7 +1,8 @@
 """A small MCP tool server on stdin and stdout whose manners are chosen by its arguments and by the tool that is called.
 
 Modes (any number): noise, chatty, unbroken_stderr, close_stderr, crlf, paged, slow_start, exit_at_once, old_revision,
-ignore_eof, grandchild.
+first_revision, ignore_eof, grandchild, silent (no answer to methods that it does not know), shy (ends when anything
+comes before initialize), modern (and not legacy), dual (both eras), full (prompts and resources as well), no_streams.
 """
 import json
 import os
@@ -14,6 +15,9 @@ import time
 modes = set(sys.argv[1:])
 lock = threading.Lock()
 received = []
+questions = {}  # by id: the call that waits for the answer
+answers = {}  # by call: what came so far
+streams = []  # the ids of subscriptions/listen that are open
 
 
 def put(data):
@@ -27,8 +31,46 @@ def send(message):
     put(json.dumps(message).encode() + end)
 
 
+def is_modern(request):
+    return "io.modelcontextprotocol/protocolVersion" in request.get("params", {}).get("_meta", {})
+
+
 def result(request, value):
-    send({"jsonrpc": "2.0", "id": request["id"], "result": value})
+    kind = {"resultType": "complete"} if is_modern(request) else {}
+    send({"jsonrpc": "2.0", "id": request["id"], "result": {**kind, **value}})
+
+
+def error(request, code, message):
+    send({"jsonrpc": "2.0", "id": request["id"], "error": {"code": code, "message": message}})
+
+
+def ask(request, arguments):
+    """Sends requests (and notifications); the call is answered with all that came back, in its order."""
+    answers[request["id"]] = []
+    count = sum("id" in question for question in arguments["questions"])
+    for question in arguments["questions"]:
+        if "id" in question:
+            questions[question["id"]] = (request, count)
+        send({"jsonrpc": "2.0", **question})
+
+
+def take_answer(message):
+    request, count = questions.pop(message["id"], (None, 0))
+    if request is None:
+        return
+    answers[request["id"]].append(message)
+    if len(answers[request["id"]]) == count:
+        text(request, json.dumps(answers.pop(request["id"])))
+
+
+def announce(kind):
+    """Says that a list changed, as the clients of each era hear it."""
+    notification = {"jsonrpc": "2.0", "method": "notifications/%s/list_changed" % kind}
+    for stream in streams:
+        tag = {"io.modelcontextprotocol/subscriptionId": stream}
+        send({**notification, "params": {"_meta": tag}})
+    if not modes & {"modern", "dual"}:
+        send(notification)
 
 
 def text(request, value):
@@ -99,29 +141,106 @@ def call(request):
         text(request, "asked")
     elif name == "announce":
         modes.add("more_tools")
-        send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        announce(arguments.get("kind", "tools"))
         text(request, "announced")
+    elif name == "say":
+        for message in arguments["messages"]:
+            send({"jsonrpc": "2.0", **message})
+        text(request, "said")
+    elif name == "say_raw":
+        put(arguments["line"].encode() + b"\n")
+        text(request, "said")
+    elif name == "ask":
+        ask(request, arguments)
+    elif name == "ask_later":
+        text(request, "asked")
+        for question in arguments["questions"]:
+            send({"jsonrpc": "2.0", **question})
+    elif name == "end_stream":
+        for stream in streams:
+            if arguments["how"] == "cancelled":
+                send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": stream}})
+            else:
+                send({"jsonrpc": "2.0", "id": stream, "result": {"resultType": "complete"}})
+        streams.clear()
+        text(request, "ended")
     else:
-        send({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32602, "message": "Unknown tool"}})
+        error(request, -32602, "Unknown tool")
 
 
 def tool(name):
     return {"name": name, "inputSchema": {"type": "object"}}
 
 
+def capabilities():
+    full = {"prompts": {}, "resources": {"subscribe": True}} if "full" in modes else {}
+    return {"tools": {}, **full}
+
+
+def initialize(request):
+    version = request["params"]["protocolVersion"]
+    if "old_revision" in modes:
+        version = "1999-01-01"
+    if "first_revision" in modes:
+        version = "2024-11-05"
+    information = {"name": "small", "version": "1"}
+    offer = {"protocolVersion": version, "capabilities": capabilities(), "serverInfo": information}
+    result(request, {**offer, "instructions": "Be brief."})
+
+
+def discover(request):
+    tag = {"io.modelcontextprotocol/serverInfo": {"name": "small", "version": "1"}}
+    offer = {"supportedVersions": ["2026-07-28"], "capabilities": capabilities(), "ttlMs": 0, "cacheScope": "private"}
+    result(request, {**offer, "_meta": tag})
+
+
+def listen(request):
+    streams.append(request["id"])
+    tag = {"io.modelcontextprotocol/subscriptionId": request["id"]}
+    wanted = request["params"]["notifications"]
+    params = {"notifications": wanted, "_meta": tag}
+    send({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": params})
+
+
+def page(request, member, first, second=()):
+    """A list of one page, or of two in the mode `paged`."""
+    if "paged" not in modes:
+        result(request, {member: [*first, *second]})
+    elif request.get("params", {}).get("cursor") == "two":
+        result(request, {member: list(second)})
+    else:
+        result(request, {member: list(first), "nextCursor": "two"})
+
+
 def handle(message):
     method = message.get("method")
-    if method == "initialize":
-        version = "1999-01-01" if "old_revision" in modes else message["params"]["protocolVersion"]
-        result(message, {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": {"name": "small", "version": "1"}})
+    if method is None:
+        take_answer(message)
+    elif "id" not in message:
+        if method == "notifications/cancelled" and message["params"]["requestId"] in streams:
+            streams.remove(message["params"]["requestId"])
+    elif method == "initialize" and "modern" not in modes:
+        initialize(message)
+    elif method == "server/discover" and modes & {"modern", "dual"}:
+        discover(message)
+    elif "modern" in modes and not is_modern(message):
+        error(message, -32602, "_meta lacks the protocol version")
     elif method == "tools/list":
-        cursor = message.get("params", {}).get("cursor")
-        if "paged" in modes and cursor != "two":
-            result(message, {"tools": [tool("echo")], "nextCursor": "two"})
-        else:
-            result(message, {"tools": [tool("stall")] + ([tool("extra")] if "more_tools" in modes else [])})
+        page(message, "tools", [tool("echo")], [tool("stall")] + ([tool("extra")] if "more_tools" in modes else []))
+    elif method == "prompts/list" and "full" in modes:
+        page(message, "prompts", [{"name": "greet"}])
+    elif method == "resources/list" and "full" in modes:
+        page(message, "resources", [{"uri": "test://one", "name": "one"}], [{"uri": "test://two", "name": "two"}])
+    elif method == "resources/templates/list" and "full" in modes:
+        page(message, "resourceTemplates", [{"uriTemplate": "test://{name}", "name": "any"}])
+    elif method in ("resources/subscribe", "resources/unsubscribe") and "full" in modes:
+        result(message, {})
+    elif method == "subscriptions/listen" and "no_streams" not in modes and modes & {"modern", "dual"}:
+        listen(message)
     elif method == "tools/call":
         call(message)
+    elif "silent" not in modes:
+        error(message, -32601, "Method not found")
 
 
 def main():
@@ -147,7 +266,10 @@ def main():
         put(b"Welcome to small 1.0\n\n\x1b[32mready\x1b[0m\n{\"level\":\"info\"}\nContent-Length: 12\r\n\r\n42\n[1]\n")
     for line in sys.stdin.buffer:
         received.append(line.decode("utf-8", "replace"))
-        handle(json.loads(line))
+        message = json.loads(line)
+        if "shy" in modes and len(received) == 1 and message.get("method") != "initialize":
+            sys.exit(9)
+        handle(message)
     while "ignore_eof" in modes:
         time.sleep(1)
 

@@ -55,10 +55,10 @@ TEST_F(call_to_a_child, relays_progress_in_order_before_the_answer) {
 
   const called answer = call("progress");
 
-  ASSERT_EQ(answer.progress.size(), 3U);
-  EXPECT_NE(answer.progress[0].find("\"progress\": 0"), std::string::npos);
-  EXPECT_NE(answer.progress[2].find("\"progress\": 2"), std::string::npos);
-  EXPECT_NE(answer.progress[0].find("\"progressToken\": " + answer.text), std::string::npos);
+  ASSERT_EQ(answer.heard.size(), 3U);
+  EXPECT_NE(answer.heard[0].find("\"progress\": 0"), std::string::npos);
+  EXPECT_NE(answer.heard[2].find("\"progress\": 2"), std::string::npos);
+  EXPECT_NE(answer.heard[0].find("\"progressToken\": " + answer.text), std::string::npos);
 }
 
 TEST_F(call_to_a_child, that_goes_silent_ends_at_its_deadline_and_harms_no_other) {  // RC-001 (d)

@@ -101,11 +101,12 @@ TEST_F(child_of_the_gateway, that_exits_at_once_is_not_started_in_a_loop) {
   ASSERT_TRUE(becomes(upstream_state::degraded));
   EXPECT_EQ(upstream().status().reason, "the child exited with status 7; its last words: no licence found");
 
-  ASSERT_TRUE(until([&] { return upstream().counted().starts == 3; }));
-  const auto third = std::chrono::steady_clock::now();
+  // The first was asked for its era, and might have ended for that: the second comes at once.
   ASSERT_TRUE(until([&] { return upstream().counted().starts == 4; }));
+  const auto fourth = std::chrono::steady_clock::now();
+  ASSERT_TRUE(until([&] { return upstream().counted().starts == 5; }));
 
-  EXPECT_GT(std::chrono::steady_clock::now() - third, 1400ms);
+  EXPECT_GT(std::chrono::steady_clock::now() - fourth, 1400ms);
   const called answer = call("echo");
   EXPECT_EQ(answer.fault, fault::not_ready);
   EXPECT_LT(answer.took, 1s);

@@ -2,11 +2,16 @@
 
 #include "protocol/message.hpp"
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace switchgear::test {
@@ -32,15 +37,24 @@ std::string first_text(std::string_view response) {
   return text != nullptr && text->is_string() ? std::string(text->get_string()) : std::string();
 }
 
-class progress_list final : public port::client_side {
+std::string response_to(std::string_view text, const protocol::message& seen, std::string_view what) {
+  return R"({"jsonrpc":"2.0","id":)" + std::string(seen.id.in(text)) + "," + std::string(what) + "}";
+}
+
+// A client that answers at once, unless it is asked for something of `elicitation`: that it leaves open.
+class recording_client final : public port::client_side {
  public:
-  void take(std::string_view text, const protocol::message& seen) override {
-    EXPECT_EQ(seen.method, "notifications/progress");
-    texts.emplace_back(text);
-  }
+  void take(std::string_view text, const protocol::message&) override { texts.emplace_back(text); }
   asio::awaitable<void> flush() override { co_return; }
-  asio::awaitable<std::string> ask(std::string_view, const protocol::message&, async::interrupt&) override {
-    co_return std::string();
+  asio::awaitable<std::string> ask(std::string_view text, const protocol::message& seen,
+                                   async::interrupt& until) override {
+    texts.emplace_back(text);
+    if (seen.method != "elicitation/create") co_return response_to(text, seen, R"("result":{"model":"m"})");
+    asio::steady_timer never(co_await asio::this_coro::executor, asio::steady_timer::time_point::max());
+    const async::interrupt::guard guard(
+        until, [](void* timer) { static_cast<asio::steady_timer*>(timer)->cancel(); }, &never);
+    while (!until.raised()) co_await never.async_wait(asio::as_tuple(asio::use_awaitable));
+    co_return response_to(text, seen, R"("error":{"code":-1,"message":"nobody waits"})");
   }
   std::vector<std::string> texts;
 };
@@ -57,8 +71,9 @@ bool until(const std::function<bool()>& condition, duration limit) {
 }
 
 std::vector<std::string> small_server(std::vector<std::string> modes) {
-  const auto script =
-      std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() / "support/stdio_server.py";
+  // The compiler may have been given the path relative to the build directory, where the tests run.
+  const auto here = std::filesystem::absolute(__FILE__);
+  const auto script = here.parent_path().parent_path().parent_path() / "support/stdio_server.py";
   std::vector<std::string> command{"python3", "-S", script.string()};
   command.insert(command.end(), modes.begin(), modes.end());
   return command;
@@ -79,6 +94,18 @@ void recording_observer::remark(unsigned, std::string_view line) {
   remarks_.emplace_back(line);
 }
 
+void recording_observer::notified(unsigned, std::string_view text, const protocol::message&) {
+  const std::lock_guard lock(mutex_);
+  notifications_.emplace_back(text);
+}
+
+asio::awaitable<std::string> recording_observer::asked(unsigned, std::string_view text, const protocol::message& seen,
+                                                       async::interrupt&) {
+  const std::lock_guard lock(mutex_);
+  questions_.emplace_back(text);
+  co_return response_to(text, seen, R"("result":{"roots":[]})");
+}
+
 std::vector<upstream::listing> recording_observer::lists() const {
   const std::lock_guard lock(mutex_);
   return lists_;
@@ -92,6 +119,16 @@ std::vector<port::upstream_status> recording_observer::states() const {
 std::vector<std::string> recording_observer::remarks() const {
   const std::lock_guard lock(mutex_);
   return remarks_;
+}
+
+std::vector<std::string> recording_observer::notifications() const {
+  const std::lock_guard lock(mutex_);
+  return notifications_;
+}
+
+std::vector<std::string> recording_observer::questions() const {
+  const std::lock_guard lock(mutex_);
+  return questions_;
 }
 
 bool recording_observer::remarked(std::string_view part) const {
@@ -120,7 +157,7 @@ stdio_fixture::~stdio_fixture() {
 }
 
 void stdio_fixture::start() {
-  upstream_ = std::make_unique<upstream::stdio_upstream>(control_, 0, settings, observed, 42);
+  upstream_ = std::make_unique<upstream::stdio_upstream>(control_, 0, settings, observed, 42, role);
   data_thread_ = std::thread(run, std::ref(data_));
   control_thread_ = std::thread(run, std::ref(control_));
   asio::post(control_.io, [this] { upstream_->start(); });
@@ -173,9 +210,9 @@ asio::awaitable<void> stdio_fixture::make_call(std::string request, std::string 
   async::interrupt interrupt(data_.timers);
   interrupt.arm(begin + deadline);
   in_flight_[tool] = &interrupt;
-  progress_list progress;
-  const port::outgoing_request outgoing{.text = text.view(), .seen = &*seen, .target = tool, .client = {}};
-  port::reply reply = co_await upstream_->call(data_, outgoing, interrupt, &progress);
+  recording_client listener;
+  const port::outgoing_request outgoing{.text = text.view(), .seen = &*seen, .target = tool, .client = client};
+  port::reply reply = co_await upstream_->call(data_, outgoing, interrupt, has_listener ? &listener : nullptr);
   called out;
   out.took = async::worker::now() - begin;
   out.fault = reply.fault;
@@ -183,9 +220,29 @@ asio::awaitable<void> stdio_fixture::make_call(std::string request, std::string 
   out.body = reply.body.view();
   out.text = first_text(out.body);
   out.detail = reply.detail;
-  out.progress = std::move(progress.texts);
+  out.heard = std::move(listener.texts);
+  out.era = reply.era;
   if (in_flight_[tool] == &interrupt) in_flight_.erase(tool);
   done->set_value(std::move(out));
+}
+
+void stdio_fixture::watch(std::vector<std::string> uris) {
+  asio::post(control_.io, [this, uris = std::move(uris)] { upstream_->watch(uris); });
+}
+
+std::vector<std::string> stdio_fixture::received() {
+  std::vector<std::string> lines;
+  const auto texts = boost::json::parse(call("received").text);
+  for (const auto& line : texts.as_array()) lines.emplace_back(line.as_string());
+  return lines;
+}
+
+bool stdio_fixture::receives(std::vector<std::string> parts) {
+  return until([&] {
+    return std::ranges::any_of(received(), [&](const std::string& line) {
+      return std::ranges::all_of(parts, [&](const std::string& part) { return line.find(part) != std::string::npos; });
+    });
+  });
 }
 
 void stdio_fixture::cancel_call(std::string tool) {

@@ -31,10 +31,15 @@ class recording_observer final : public upstream::observer {
   void listed(unsigned, upstream::listing tools) override;
   void state_changed(unsigned, const port::upstream_status& status) override;
   void remark(unsigned, std::string_view line) override;
+  void notified(unsigned, std::string_view text, const protocol::message& seen) override;
+  boost::asio::awaitable<std::string> asked(unsigned, std::string_view text, const protocol::message& seen,
+                                            async::interrupt& until) override;
 
   std::vector<upstream::listing> lists() const;
   std::vector<port::upstream_status> states() const;
   std::vector<std::string> remarks() const;
+  std::vector<std::string> notifications() const;
+  std::vector<std::string> questions() const;
   bool remarked(std::string_view part) const;
 
  private:
@@ -42,6 +47,8 @@ class recording_observer final : public upstream::observer {
   std::vector<upstream::listing> lists_;
   std::vector<port::upstream_status> states_;
   std::vector<std::string> remarks_;
+  std::vector<std::string> notifications_;
+  std::vector<std::string> questions_;
 };
 
 /// What a call brought, as text.
@@ -51,7 +58,8 @@ struct called {
   std::string body;
   std::string text;  ///< of the first content block; empty in other answers
   std::string detail;
-  std::vector<std::string> progress;
+  std::vector<std::string> heard;  ///< before the response
+  protocol::era era = protocol::era::legacy;
   duration took{};
 };
 
@@ -60,8 +68,12 @@ class stdio_fixture : public ::testing::Test {
   stdio_fixture();
   ~stdio_fixture() override;
 
-  /// Call before start().
+  /// To be set before start().
   port::upstream_settings settings;
+  port::session_role role;
+  /// Who calls.
+  port::client client;
+  bool has_listener = true;
 
   void start();
   /// start(), and wait until it serves.
@@ -77,6 +89,13 @@ class stdio_fixture : public ::testing::Test {
 
   /// Interrupts the call in flight of this tool, as a client's cancel does.
   void cancel_call(std::string tool);
+
+  /// Tells the upstream which resources are wanted.
+  void watch(std::vector<std::string> uris);
+  /// The lines that the child got, as it read them.
+  std::vector<std::string> received();
+  /// Whether the child gets a line with all these parts, soon.
+  bool receives(std::vector<std::string> parts);
 
   upstream::stdio_upstream& upstream() { return *upstream_; }
   recording_observer observed;

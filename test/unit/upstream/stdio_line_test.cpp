@@ -13,7 +13,7 @@ std::string spliced_line(std::string_view request, std::string_view tool, std::u
   protocol::scratch space;
   const auto seen = protocol::peek(text.view(), space);
   return stdio_line(port::outgoing_request{.text = text.view(), .seen = &seen.value(), .target = tool, .client = {}},
-                    id);
+                    id, protocol::era::legacy);
 }
 
 TEST(line_to_a_child, carries_our_id_token_and_the_upstreams_own_name) {
