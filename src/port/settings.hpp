@@ -31,9 +31,11 @@ struct http_upstream_settings {
 };
 
 struct stdio_upstream_settings {
-  std::vector<std::string> command;                  ///< argv, at least one
-  std::map<std::string, std::string> environment;    ///< added to the gateway's own
-  std::string directory;                             ///< working directory; empty: the gateway's
+  std::vector<std::string> command;                ///< argv, at least one
+  std::map<std::string, std::string> environment;  ///< added to the gateway's own
+  std::string directory;                           ///< working directory; empty: the gateway's
+  std::size_t memory_limit = 0;  ///< bytes of private memory that each of its processes may have (RLIMIT_DATA); 0: any
+  std::size_t open_files = 0;    ///< descriptors that each of its processes may have (RLIMIT_NOFILE); 0: any
   duration probe_timeout = std::chrono::seconds(2);  ///< how long a child may think about being asked for its era
 };
 

@@ -3,13 +3,14 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <spawn.h>
 #include <string_view>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -123,6 +124,22 @@ std::string spawn_failure(const port::stdio_upstream_settings& settings, int err
   return "command \"" + settings.command.front() + "\" cannot be started: " + std::strerror(error);
 }
 
+// Address space would be the wrong measure of memory: runtimes reserve gigabytes that they never touch.
+bool limit(pid_t pid, __rlimit_resource resource, std::size_t most) {
+  rlimit present{};
+  if (most == 0) return true;
+  if (::prlimit(pid, resource, nullptr, &present) != 0) return false;
+  const rlim_t wanted = std::min<rlim_t>(most, present.rlim_max);
+  const rlimit fresh{wanted, wanted};
+  return ::prlimit(pid, resource, &fresh, nullptr) == 0;
+}
+
+// Nobody else reaps this child, so its number is still its own here.
+void end_at_once(pid_t pid) {
+  ::kill(-pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+}
+
 }  // namespace
 
 std::string child_end::text() const {
@@ -160,12 +177,16 @@ std::optional<child_process> child_process::start(asio::io_context& io, const po
     return std::nullopt;
   }
 
-  // Nobody else reaps this child, so its number is still its own here.
   descriptor handle(open_handle(pid));
   if (handle.number() < 0) {
     why = std::string("no handle for a child: ") + std::strerror(errno);
-    ::kill(-pid, SIGKILL);
-    ::waitpid(pid, nullptr, 0);
+    end_at_once(pid);
+    return std::nullopt;
+  }
+  // posix_spawn cannot set limits; a child that has only just begun has nothing yet that they would come too late for.
+  if (!limit(pid, RLIMIT_DATA, settings.memory_limit) || !limit(pid, RLIMIT_NOFILE, settings.open_files)) {
+    why = std::string("a child cannot be limited: ") + std::strerror(errno);
+    end_at_once(pid);
     return std::nullopt;
   }
   return child_process(io, pid, handle.release(), input.write.release(), output.read.release(), errors.read.release());

@@ -6,6 +6,7 @@ comes before initialize), modern (and not legacy), dual (both eras), full (promp
 """
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -96,6 +97,8 @@ def call(request):
         text(request, os.environ.get(arguments["name"], "") + " in " + os.getcwd())
     elif name == "descriptors":
         text(request, " ".join(sorted(os.listdir("/proc/self/fd"), key=int)[:-1]))
+    elif name == "limits":
+        text(request, json.dumps([resource.getrlimit(which) for which in (resource.RLIMIT_DATA, resource.RLIMIT_NOFILE)]))
     elif name == "received":
         text(request, json.dumps(received))
     elif name == "stall":

@@ -74,6 +74,14 @@ TEST_F(child_of_the_gateway, gets_the_configured_environment_directory_and_no_de
   EXPECT_EQ(call("descriptors").text, "0 1 2");
 }
 
+TEST_F(child_of_the_gateway, may_be_limited) {
+  settings.stdio.memory_limit = 512 * 1024 * 1024;
+  settings.stdio.open_files = 64;
+  start_ready();
+
+  EXPECT_EQ(call("limits").text, "[[536870912, 536870912], [64, 64]]");
+}
+
 TEST_F(child_of_the_gateway, whose_command_does_not_exist_is_one_clear_reason) {
   settings.stdio.command = {"/nonexistent/tool-server"};
   start();
