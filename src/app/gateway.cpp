@@ -1,6 +1,7 @@
 #include "app/gateway.hpp"
 
 #include "app/listings.hpp"
+#include "app/tool_servers.hpp"
 #include "async/worker.hpp"
 #include "call/service.hpp"
 #include "cascade/answer_cache.hpp"
@@ -11,8 +12,7 @@
 #include "peers/flusher.hpp"
 #include "peers/memory_board.hpp"
 #include "peers/redis/board.hpp"
-#include "upstream/http_upstream.hpp"
-#include "upstream/stdio_upstream.hpp"
+#include "peers/redis/fleet.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -21,10 +21,12 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
+#include <openssl/rand.h>
 
 #include <atomic>
 #include <functional>
 #include <random>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -38,6 +40,14 @@ namespace {
 std::uint64_t fresh_seed() {
   std::random_device device;
   return (std::uint64_t{device()} << 32) | device();
+}
+
+std::string fresh_secret() {
+  std::string secret(peers::redis::shared_key::size, '\0');
+  if (RAND_bytes(reinterpret_cast<unsigned char*>(secret.data()), static_cast<int>(secret.size())) != 1) {
+    throw std::runtime_error("the system has no random numbers");
+  }
+  return secret;
 }
 
 unsigned data_threads(const config::gateway& settings) {
@@ -60,8 +70,11 @@ class gateway::wiring {
         breakers_(control(), shared_ ? static_cast<port::board&>(*shared_) : alone_, metrics_,
                   static_cast<unsigned>(workers_.size())),
         answers_({settings_.cache.memory, settings_.cache.entry}),
-        listings_({settings_, breakers_, metrics_, log_}, {.changed = [this](const published& fresh) { use(fresh); }}) {
-  }
+        fleet_(make_fleet()),
+        listings_({settings_, breakers_, metrics_, log_},
+                  {.changed = [this](const published& fresh) { use(fresh); },
+                   .resource_updated = [this](std::string_view uri) { server_->clients().resource_updated(uri); },
+                   .notified = {}}) {}
 
   ~wiring() { stop(); }
 
@@ -75,12 +88,6 @@ class gateway::wiring {
   std::uint16_t admin_port() const { return admin_->port(); }
 
  private:
-  struct tool_server {
-    std::unique_ptr<port::upstream> upstream;
-    std::function<void()> start;
-    std::function<asio::awaitable<void>()> stop;
-  };
-
   static std::vector<std::unique_ptr<async::worker>> make_workers(unsigned data_threads) {
     std::vector<std::unique_ptr<async::worker>> workers;
     for (unsigned i = 0; i <= data_threads; ++i) workers.push_back(std::make_unique<async::worker>(i));
@@ -93,15 +100,22 @@ class gateway::wiring {
     return std::make_unique<peers::redis::board>(control().io, *std::move(where), fresh_seed(), metrics_);
   }
 
+  std::unique_ptr<peers::redis::fleet> make_fleet() {
+    auto where = settings_.shared_state();
+    if (!where) return nullptr;
+    return std::make_unique<peers::redis::fleet>(control().io, *where, fresh_seed(), fresh_secret());
+  }
+
   async::worker& control() { return *workers_.back(); }
   std::vector<async::worker*> all_workers();
   std::vector<async::worker*> data_workers();
 
-  void make_upstreams();
-  tool_server make_upstream(unsigned index, const port::upstream_settings& link);
+  void make_front();
   std::string open_addresses();
   console::admin_sources sources();
   void use(const published& fresh);
+  void watch();
+  void use_secret(std::string_view secret);
   asio::awaitable<void> shut_down();
 
   const config::gateway settings_;
@@ -112,10 +126,13 @@ class gateway::wiring {
   peers::memory_board alone_;
   peers::flusher breakers_;
   cascade::answer_cache answers_;
+  call::states states_;
+  std::unique_ptr<peers::redis::fleet> fleet_;  // null: this gateway's clients are its own
   listings listings_;
-  std::vector<tool_server> upstreams_;
   std::vector<std::unique_ptr<call::service>> services_;
   std::unique_ptr<listen::server> server_;
+  std::unique_ptr<tool_servers> upstreams_;
+  std::vector<std::string> watched_;  // URIs as clients know them; control thread
   std::unique_ptr<console::admin> admin_;
   std::vector<asio::executor_work_guard<asio::io_context::executor_type>> guards_;
   std::vector<std::thread> threads_;
@@ -134,29 +151,31 @@ std::vector<async::worker*> gateway::wiring::data_workers() {
   return data;
 }
 
-gateway::wiring::tool_server gateway::wiring::make_upstream(unsigned index, const port::upstream_settings& link) {
-  tool_server made;
-  const auto hold = [&](auto upstream) {
-    auto* raw = upstream.get();
-    made.start = [raw] { raw->start(); };
-    made.stop = [raw] { return raw->stop(); };
-    made.upstream = std::move(upstream);
-  };
-  if (link.is_stdio) {
-    hold(std::make_unique<upstream::stdio_upstream>(control(), index, link, listings_, fresh_seed()));
-  } else {
-    hold(std::make_unique<upstream::http_upstream>(all_workers(), index, link, listings_, fresh_seed()));
+// Who answers clients, before there is anything to answer with: the upstreams need to know whom they can talk to.
+void gateway::wiring::make_front() {
+  call::directory::sources none;
+  none.catalogue = std::make_shared<const route::catalogue>();
+  none.breakers = &breakers_;
+  none.recorder = &metrics_;
+  const std::shared_ptr<const call::directory> empty = call::directory::build(std::move(none));
+  std::vector<port::call_handler*> handlers;
+  for (std::size_t i = 0; i + 1 < workers_.size(); ++i) {
+    services_.push_back(std::make_unique<call::service>(empty, breakers_, metrics_, answers_, states_));
+    handlers.push_back(services_.back().get());
   }
-  return made;
+  listen::clientele_links links{.control = control(), .fleet = fleet_.get()};
+  links.on_watch = [this](std::vector<std::string> uris) {
+    watched_ = std::move(uris);
+    watch();
+  };
+  links.on_session_end = [this](std::string_view session) { upstreams_->client_gone(session); };
+  server_ = std::make_unique<listen::server>(data_workers(), settings_.listen, std::move(handlers), metrics_,
+                                             std::move(links));
 }
 
-void gateway::wiring::make_upstreams() {
-  std::vector<port::upstream*> all;
-  for (unsigned i = 0; i < settings_.upstreams.size(); ++i) {
-    upstreams_.push_back(make_upstream(i, settings_.upstreams[i].link));
-    all.push_back(upstreams_.back().upstream.get());
-  }
-  listings_.begin(std::move(all));
+// States and session ids live as long as each other, so they hang on the same secret.
+void gateway::wiring::use_secret(std::string_view secret) {
+  if (settings_.listen.session_key.empty()) states_.use(secret);
 }
 
 console::admin_sources gateway::wiring::sources() {
@@ -168,8 +187,8 @@ console::admin_sources gateway::wiring::sources() {
   };
   from.upstreams = [this] {
     std::vector<console::upstream_row> rows;
-    for (unsigned i = 0; i < upstreams_.size(); ++i) {
-      rows.push_back({settings_.upstreams[i].link.alias, upstreams_[i].upstream->status(), listings_.tools_of(i)});
+    for (unsigned i = 0; i < settings_.upstreams.size(); ++i) {
+      rows.push_back({settings_.upstreams[i].link.alias, upstreams_->all()[i]->status(), listings_.tools_of(i)});
     }
     return rows;
   };
@@ -196,24 +215,23 @@ std::string gateway::wiring::open_addresses() {
 }
 
 std::string gateway::wiring::start() {
+  if (!settings_.listen.session_key.empty()) states_.use(settings_.listen.session_key);
+  if (fleet_) fleet_->on_key([this](std::string_view key) { use_secret(key); });
+  make_front();
   try {
-    make_upstreams();
+    upstreams_ = std::make_unique<tool_servers>(all_workers(), settings_, listings_, server_->clients(), &fresh_seed);
   } catch (const std::exception& problem) {
     return std::string("cannot set up the upstreams: ") + problem.what();
   }
-  std::vector<port::call_handler*> handlers;
-  for (std::size_t i = 0; i + 1 < workers_.size(); ++i) {
-    services_.push_back(std::make_unique<call::service>(listings_.now().directory, breakers_, metrics_, answers_));
-    handlers.push_back(services_.back().get());
-  }
-  server_ = std::make_unique<listen::server>(data_workers(), settings_.listen, std::move(handlers), metrics_,
-                                             listen::clientele_links{.control = control()});
+  listings_.begin(upstreams_->all());
+  for (auto& service : services_) service->use(listings_.now().directory);
   server_->clients().use(listings_.now().offer);
   if (std::string problem = open_addresses(); !problem.empty()) return problem;
 
   if (shared_) shared_->start();
+  if (fleet_) fleet_->start();
   breakers_.start();
-  for (tool_server& one : upstreams_) asio::post(control().io, one.start);
+  asio::post(control().io, [this] { upstreams_->start(); });
   for (auto& one : workers_) {
     guards_.push_back(asio::make_work_guard(one->io));
     threads_.emplace_back([&io = one->io] { io.run(); });
@@ -226,25 +244,21 @@ void gateway::wiring::use(const published& fresh) {
     asio::post(workers_[i]->io, [service = services_[i].get(), known = fresh.directory] { service->use(known); });
   }
   server_->clients().use(fresh.offer);
+  watch();
+}
+
+void gateway::wiring::watch() {
+  upstreams_->watch(watched_, [known = listings_.now().directory](std::string_view uri) {
+    const call::destination where = known->find_resource(uri);
+    return tool_servers::place{where.through != nullptr ? where.through->upstream : nullptr, where.target};
+  });
 }
 
 asio::awaitable<void> gateway::wiring::shut_down() {
   co_await server_->drain(control());
   // The other replicas may have the places of probes that this one will not make.
   co_await breakers_.finish();
-  // Side by side: each may take seconds to end a stubborn child.
-  std::vector<std::future<void>> ending;
-  auto left = std::make_shared<std::size_t>(upstreams_.size());
-  auto ended = std::make_shared<asio::steady_timer>(control().io, std::chrono::seconds(8));
-  for (tool_server& one : upstreams_) {
-    asio::co_spawn(control().io, one.stop(), [left, ended](std::exception_ptr) {
-      if (--*left == 0) ended->cancel();
-    });
-  }
-  if (*left != 0) {
-    error_code ignored;
-    co_await ended->async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-  }
+  co_await upstreams_->stop();
   admin_->stop();
 }
 
@@ -254,6 +268,7 @@ void gateway::wiring::stop() {
     asio::co_spawn(control().io, shut_down(), asio::use_future).wait();
     breakers_.stop();
     if (shared_) shared_->stop();
+    if (fleet_) fleet_->stop();
     guards_.clear();
     for (auto& one : workers_) one->io.stop();
     for (std::thread& one : threads_) one.join();

@@ -2,6 +2,7 @@
 
 #include "call/errand.hpp"
 #include "call/explain.hpp"
+#include "call/preflight.hpp"
 #include "call/question.hpp"
 #include "call/respond.hpp"
 #include "call/rounds.hpp"
@@ -31,15 +32,6 @@ struct found_answer {
   buffer body;                                // of a tool step
 };
 
-void answer_unknown_tool(const port::incoming_call& call, port::answer& out) {
-  constexpr std::size_t longest_echo = 128;
-  const std::string_view name = protocol::head(call.seen->name_text, longest_echo);
-  const std::string text =
-      name.empty() ? "The call names no tool" : "There is no tool " + std::string(name) + " here; see tools/list";
-  out.text = protocol::write_error(call.seen->id.in(call.text), protocol::code::invalid_params, text);
-  out.pieces.push_back(out.text);
-}
-
 cascade::event event_of(const attempt& tried, const tool& target, bool in_dialogue) {
   const bool presentable = tried.reply.has_message && tried.reply.message.error;
   return {tried.what.how, tried.what.reason, tried.acted(target), presentable, in_dialogue};
@@ -56,12 +48,13 @@ bool continues(const port::incoming_call& call) {
 class course {
  public:
   course(service& owner, async::worker& on, const port::incoming_call& call, async::interrupt& interrupt,
-         const tool& called, port::answer& out)
+         const tool& called, const opened& begun, port::answer& out)
       : service_(owner),
         on_(on),
         call_(call),
         interrupt_(interrupt),
         called_(called),
+        begun_(begun),
         out_(out),
         machine_(called.policy.fallback, called.entry->name, interrupt.deadline()) {}
 
@@ -87,6 +80,7 @@ class course {
   const port::incoming_call& call_;
   async::interrupt& interrupt_;
   const tool& called_;
+  const opened& begun_;
   port::answer& out_;
   cascade::machine machine_;
   attempt primary_;
@@ -98,16 +92,61 @@ class course {
 
 boost::asio::awaitable<void> service::call(async::worker& on, const port::incoming_call& call,
                                            async::interrupt& interrupt, port::event_sink* client, port::answer& out) {
+  if (call.seen->method == "tools/call") {
+    co_await call_tool(on, call, interrupt, client, out);
+    co_return;
+  }
+  const std::shared_ptr<const directory> known = directory_;
+  const protocol::message& seen = *call.seen;
+  destination where;
+  if (seen.method == "prompts/get") {
+    where = known->find_prompt(seen.name_text);
+  } else if (seen.method == "completion/complete") {
+    where = known->find_completion(seen.name_text, seen.uri_text);
+  } else {
+    where = known->find_resource(seen.uri_text);
+  }
+  if (where.through != nullptr) {
+    co_await run(on, call, where, interrupt, client, out);
+  } else {
+    refuse_unknown(call, out);
+  }
+}
+
+boost::asio::awaitable<void> service::call_tool(async::worker& on, const port::incoming_call& call,
+                                                async::interrupt& interrupt, port::event_sink* client,
+                                                port::answer& out) {
   const std::shared_ptr<const directory> known = directory_;
   const tool* called = known->find(call.seen->name_text);
   if (called == nullptr) {
     recorder_.refused(on.index, port::refusal::unknown_tool);
-    answer_unknown_tool(call, out);
+    refuse_unknown(call, out);
+    co_return;
+  }
+  opened begun;
+  if (!check_headers(call, *called, out) || !open_state(call, *called, states_, begun, out)) {
+    recorder_.refused(on.index, port::refusal::bad_request);
     co_return;
   }
   interrupt.arm(call.arrived + called->policy.deadline);
-  co_await course(*this, on, call, interrupt, *called, out).run(client);
+  co_await course(*this, on, call, interrupt, *called, begun, out).run(client);
   interrupt.disarm();  // the deadline is the answer's, not that of sending it
+}
+
+boost::asio::awaitable<void> service::run(async::worker& on, const port::incoming_call& call, const destination& where,
+                                          async::interrupt& interrupt, port::event_sink* client, port::answer& out) {
+  opened begun;
+  if (!open_state(call, *where.through, states_, begun, out)) {
+    recorder_.refused(on.index, port::refusal::bad_request);
+    co_return;
+  }
+  const errand what{on, breakers_, call, interrupt, client, *where.through, where.target, begun.inner};
+  attempt done;
+  co_await run_errand(what, done, out);
+  if (done.reply.has_message) {
+    std::string state = sealed_state(call, *where.through, states_, done.reply);
+    respond(call, done.reply, std::move(state), out);
+  }
 }
 
 boost::asio::awaitable<void> course::run(port::event_sink* client) {
@@ -117,15 +156,20 @@ boost::asio::awaitable<void> course::run(port::event_sink* client) {
                   .token = call_.seen->progress_token.in(call_.text),
                   .whole = interrupt_,
                   .patience = called_.policy.patience});
-  attempt_context given{
-      .on = on_,
-      .breakers = service_.breakers_,
-      .whole = interrupt_,
-      .target = called_,
-      .outgoing = {.text = call_.text, .seen = call_.seen, .target = called_.entry->original, .client = call_.client},
-      .client = &way_back,
-      .started = call_.arrived,
-      .may_wait = true};
+  const std::string mirrored = mirrored_lines(call_, called_);
+  attempt_context given{.on = on_,
+                        .breakers = service_.breakers_,
+                        .whole = interrupt_,
+                        .target = called_,
+                        .outgoing = {.text = call_.text,
+                                     .seen = call_.seen,
+                                     .target = called_.entry->original,
+                                     .client = call_.client,
+                                     .mirrored = mirrored,
+                                     .request_state = begun_.inner},
+                        .client = &way_back,
+                        .started = call_.arrived,
+                        .may_wait = true};
   co_await try_in_rounds(given, &way_back, primary_);
   now_ = primary_.ended;
   in_dialogue_ = way_back.asked() || continues(call_) || asks_for_input(primary_.reply);
@@ -216,7 +260,8 @@ cascade::event course::take_fixed(const prepared_step& step) {
 void course::pass_on() {
   const bool is_error = primary_.reply.message.is_error;
   if (called_.uses_cache) store_answer();
-  respond(call_, primary_.reply, {}, out_);
+  std::string state = sealed_state(call_, called_, service_.states_, primary_.reply);
+  respond(call_, primary_.reply, std::move(state), out_);
   record(served_by::primary, is_error);
 }
 

@@ -162,7 +162,7 @@ asio::awaitable<void> http_exchange::take_request(std::string_view text, const p
     asked_.emplace(
         on_, duration::zero(),
         [this](std::string_view asked, const protocol::message& message, async::interrupt& until) {
-          return client_->ask(asked, message, until);
+          return ask_client(asked, message, until);
         },
         [this](std::string response) { session_->respond(std::move(response)); });
   }
@@ -170,6 +170,15 @@ asio::awaitable<void> http_exchange::take_request(std::string_view text, const p
   co_await client_->flush();
   asked_->add(text, seen);
   co_await asio::post(on_.io, asio::use_awaitable);
+}
+
+// A person's thinking is no slowness of the server's: our clock stands still meanwhile.
+asio::awaitable<std::string> http_exchange::ask_client(std::string_view text, const protocol::message& seen,
+                                                       async::interrupt& until) {
+  interrupt_.pause(async::worker::now());
+  std::string response = co_await client_->ask(text, seen, until);
+  interrupt_.resume(async::worker::now());
+  co_return response;
 }
 
 asio::awaitable<void> http_exchange::pause(duration length) {

@@ -54,6 +54,8 @@ class http_exchange {
   boost::asio::awaitable<bool> ask_for_rest(const http_request& request, port::reply& reply, duration wait);
   boost::asio::awaitable<bool> take_event(std::string_view id, std::string_view text, port::reply& reply);
   boost::asio::awaitable<void> take_request(std::string_view text, const protocol::message& seen);
+  boost::asio::awaitable<std::string> ask_client(std::string_view text, const protocol::message& seen,
+                                                 async::interrupt& until);
   void take_notification(std::string_view text, const protocol::message& seen);
   boost::asio::awaitable<void> read_failure(const http_request& request, port::reply& reply);
   void take_message(std::string_view id, port::reply& reply);

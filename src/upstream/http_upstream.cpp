@@ -56,6 +56,17 @@ http_upstream::http_upstream(std::vector<async::worker*> workers, unsigned index
 
 http_upstream::~http_upstream() = default;
 
+asio::awaitable<void> http_upstream::release() {
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    co_await asio::co_spawn(workers_[i]->io, clear_seat(i), asio::use_awaitable);
+  }
+}
+
+asio::awaitable<void> http_upstream::clear_seat(std::size_t worker) {
+  seats_[worker].reset();
+  co_return;
+}
+
 port::upstream_status http_upstream::status() const {
   const std::lock_guard lock(status_mutex_);
   return status_;

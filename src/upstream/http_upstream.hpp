@@ -50,6 +50,10 @@ class http_upstream final : public port::upstream {
   /// Ends the session politely (DELETE) within a second. Control thread; no start() afterwards.
   boost::asio::awaitable<void> stop();
 
+  /// Destroys what each worker owns, on its own thread, so that the rest may be destroyed while the loops run. Control
+  /// thread, once, after stop(), and when nothing of it is under way any more.
+  boost::asio::awaitable<void> release();
+
   boost::asio::awaitable<port::reply> call(async::worker& on, port::outgoing_request request,
                                            async::interrupt& interrupt, port::client_side* client) override;
   port::upstream_status status() const override;
@@ -85,6 +89,7 @@ class http_upstream final : public port::upstream {
   };
 
   // On any worker.
+  boost::asio::awaitable<void> clear_seat(std::size_t worker);
   boost::asio::awaitable<session_ptr> usable_session(seat& here, async::interrupt& interrupt, port::reply& reply);
   std::uint64_t next_id(async::worker& on);
   void after_call(async::worker& on, const session_ptr& used, const port::reply& reply, std::uint64_t id);

@@ -3,6 +3,8 @@
 
 #include "call/service.hpp"
 #include "cascade/stand_in.hpp"
+#include "protocol/definitions_list.hpp"
+#include "route/prompts.hpp"
 #include "support/fake_breakers.hpp"
 #include "support/fake_recorder.hpp"
 #include "support/fake_upstream.hpp"
@@ -55,11 +57,14 @@ struct heard {
 class gateway {
  public:
   test::fake_breakers breakers;
+  states sealed;
   test::fake_recorder recorder;
   cascade::answer_cache answers{{}};
   test::fake_upstream search, backup;
   std::map<std::string, port::tool_policy, std::less<>> policies;
   std::string principal;
+  std::string head;    ///< the HTTP head of its requests
+  int status = 0;      ///< that the last answer wanted
   port::client asker;  ///< its principal is the one above
   port::event_sink* client = nullptr;
   std::optional<duration> cancel_after;  ///< the client hangs up then
@@ -101,7 +106,7 @@ class gateway {
     port::answer out;
     async::interrupt interrupt(worker_->timers);
     const port::incoming_call call{
-        .text = text.view(), .seen = &*seen, .client = client_facts(), .head = {}, .arrived = async::worker::now()};
+        .text = text.view(), .seen = &*seen, .client = client_facts(), .head = head, .arrived = async::worker::now()};
     bool done = false;
     boost::asio::co_spawn(worker_->io, service_->call(*worker_, call, interrupt, client, out),
                           [&](std::exception_ptr failure) {
@@ -118,6 +123,7 @@ class gateway {
     EXPECT_TRUE(done);
     EXPECT_FALSE(interrupt.armed());
 
+    status = out.status;
     heard made{joined(out.pieces), out.degraded, {}};
     made.json = boost::json::parse(made.text);
     return made;
@@ -133,7 +139,7 @@ class gateway {
     port::answer out;
     async::interrupt interrupt(worker_->timers);
     const port::incoming_call call{
-        .text = text.view(), .seen = &*seen, .client = client_facts(), .head = {}, .arrived = async::worker::now()};
+        .text = text.view(), .seen = &*seen, .client = client_facts(), .head = head, .arrived = async::worker::now()};
     boost::asio::co_spawn(worker_->io, service_->call(*worker_, call, interrupt, client, out), boost::asio::detached);
     worker_->io.restart();
     worker_->io.run_for(20ms);
@@ -158,13 +164,24 @@ class gateway {
   void start() {
     if (service_) return;
     const route::upstream_tools listed[] = {{"search", 0, search_tools_}, {"backup", 1, backup_tools_}};
-    directory_ = directory::build({std::make_shared<const route::catalogue>(listed, route::naming::prefix),
-                                   {&search, &backup},
-                                   [this](std::string_view name) { return policies[std::string(name)]; },
-                                   [](std::string_view) { return breaker::settings{}; },
-                                   &breakers,
-                                   &recorder});
-    service_ = std::make_unique<service>(directory_, breakers, recorder, answers);
+    const auto prompts =
+        protocol::read_definitions_page(protocol::definition_kind::prompt, R"({"prompts":[{"name":"greet"}]})")
+            ->definitions;
+    const auto resources = protocol::read_definitions_page(protocol::definition_kind::resource,
+                                                           R"({"resources":[{"uri":"x:1","name":"n"}]})")
+                               ->definitions;
+    const route::upstream_prompts with_prompts[] = {{"search", 0, prompts}};
+    const route::upstream_resources with_resources[] = {{"search", 0, resources, {}}, {"backup", 1, resources, {}}};
+    directory_ = directory::build(
+        {std::make_shared<const route::catalogue>(listed, route::naming::prefix),
+         {&search, &backup},
+         [this](std::string_view name) { return policies[std::string(name)]; },
+         [](std::string_view) { return breaker::settings{}; },
+         &breakers,
+         &recorder,
+         std::make_shared<const route::table<route::item>>(route::merged_prompts(with_prompts, route::naming::prefix)),
+         std::make_shared<const route::resources>(with_resources)});
+    service_ = std::make_unique<service>(directory_, breakers, recorder, answers, sealed);
   }
 
   std::vector<protocol::tool> search_tools_, backup_tools_;

@@ -1,0 +1,29 @@
+#include "http/fields.hpp"
+
+#include "http/media_type.hpp"
+
+#include <algorithm>
+
+namespace switchgear::http {
+
+std::optional<std::string_view> field(std::string_view head, std::string_view name) {
+  constexpr std::string_view line_end = "\r\n";
+  constexpr std::string_view blanks = " \t";
+  std::optional<std::string_view> found;
+  head.remove_prefix(std::min(head.find(line_end), head.size()));
+  while (head.starts_with(line_end)) {
+    head.remove_prefix(line_end.size());
+    const std::string_view line = head.substr(0, head.find(line_end));
+    head.remove_prefix(line.size());
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos || !same_text(line.substr(0, colon), name)) continue;
+    if (found) return std::nullopt;
+    std::string_view value = line.substr(colon + 1);
+    value.remove_prefix(std::min(value.find_first_not_of(blanks), value.size()));
+    value = value.substr(0, value.find_last_not_of(blanks) + 1);
+    found = value;
+  }
+  return found;
+}
+
+}  // namespace switchgear::http
