@@ -35,7 +35,8 @@ std::string_view name(port::upstream_state state) {
   return names[static_cast<unsigned>(state)];
 }
 
-/// The alias that an exported name begins with; the only upstream when names are plain; else empty.
+/// The alias that a breaker's name begins with (`ALIAS__tool`, `ALIAS:prompts/get`); the only upstream when names are
+/// plain; else empty.
 std::string_view upstream_of(const port::circuit& circuit, const std::vector<upstream_row>& upstreams) {
   const std::string_view full = circuit.name;
   if (circuit.scope == breaker::scope::server) {
@@ -43,8 +44,9 @@ std::string_view upstream_of(const port::circuit& circuit, const std::vector<ups
   }
   std::string_view found;
   for (const upstream_row& each : upstreams) {
-    const bool begins = full.size() > each.alias.size() + 2 && full.starts_with(each.alias) &&
-                        full.substr(each.alias.size(), 2) == "__";
+    if (!full.starts_with(each.alias)) continue;
+    const std::string_view rest = full.substr(each.alias.size());
+    const bool begins = (rest.size() > 2 && rest.starts_with("__")) || (rest.size() > 1 && rest.starts_with(":"));
     if (begins && each.alias.size() > found.size()) found = each.alias;
   }
   if (found.empty() && upstreams.size() == 1) found = upstreams.front().alias;

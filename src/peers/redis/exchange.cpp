@@ -180,6 +180,8 @@ address::address(std::string_view prefix, std::string_view name) {
     tag = name.substr(server_prefix.size());
   } else if (const auto end = name.find("__"); end != std::string_view::npos && end != 0) {
     tag = name.substr(0, end);
+  } else if (const auto colon = name.find(':'); colon != std::string_view::npos && colon != 0) {
+    tag = name.substr(0, colon);  // a server's prompts, resources or completions
   }
   const std::string root = std::string(prefix) + ":{" + std::string(tag) + "}:";
   const auto key = [&](std::string_view kind) { return root + std::string(kind) + ":" + std::string(name); };

@@ -122,12 +122,13 @@ TEST_F(admin_answers, tell_who_contributed_and_whose_thresholds_hold) {
 
 TEST_F(admin_answers, find_the_upstream_behind_each_kind_of_name) {
   upstreams_ = {{"a", {}, 0}, {"a__b", {}, 0}};
-  breakers_.circuits.resize(4);
+  breakers_.circuits.resize(5);
   breakers_.circuits[0].name = "a__b__tool";
   breakers_.circuits[1].name = "a__tool";
   breakers_.circuits[2].name = "server:a";
   breakers_.circuits[2].scope = breaker::scope::server;
   breakers_.circuits[3].name = "stranger";
+  breakers_.circuits[4].name = "a__b:prompts/get";
 
   const json::value said = json::parse(circuits_json(sources_));
 
@@ -136,6 +137,7 @@ TEST_F(admin_answers, find_the_upstream_behind_each_kind_of_name) {
   EXPECT_EQ(circuits.at(1).at("upstream").as_string(), "a");
   EXPECT_EQ(circuits.at(2).at("upstream").as_string(), "a");
   EXPECT_EQ(circuits.at(3).at("upstream").as_string(), "");
+  EXPECT_EQ(circuits.at(4).at("upstream").as_string(), "a__b");
 }
 
 TEST_F(admin_answers, find_the_only_upstream_when_names_are_plain) {
