@@ -13,7 +13,7 @@
 namespace switchgear::protocol {
 
 /// Longest URI that is matched with templates, and longest template.
-inline constexpr std::size_t longest_uri = 4 * 1024;
+inline constexpr std::size_t longest_uri = 2 * 1024;
 inline constexpr std::size_t most_expressions = 16;
 
 /// A compiled template. Immutable and safe to use from several threads.

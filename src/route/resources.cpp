@@ -12,7 +12,7 @@ constexpr std::string_view scheme = "switchgear://";
 
 // How many templates of one upstream a URI is tried with: what a server lists must not decide how long every read
 // takes.
-constexpr std::size_t most_matchers = 256;
+constexpr std::size_t most_matchers = 128;
 
 std::string with_alias(std::string_view alias, std::string_view uri) {
   return std::string(scheme).append(alias).append("/").append(uri);
