@@ -39,9 +39,9 @@ INSTANTIATE_TEST_SUITE_P(of, corpus,
                                          target{"tools_list", tools_list}, target{"canonical", canonical},
                                          target{"schema", schema}, target{"http_head", http_head},
                                          target{"chunks", chunks}, target{"redis", redis},
-                                         target{"header_value", header_value}, target{"mirrored", mirrored},
-                                         target{"sealed", sealed}, target{"uri_template", uri_template},
-                                         target{"definitions", definitions}),
+                                         target{"header_value", header_value}, target{"letters", letters},
+                                         target{"batch", batch}, target{"mirrored", mirrored}, target{"sealed", sealed},
+                                         target{"uri_template", uri_template}, target{"definitions", definitions}),
                          [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace

@@ -33,6 +33,8 @@ void http_head(std::string_view input);
 void chunks(std::string_view input);
 void redis(std::string_view input);
 void header_value(std::string_view input);
+void letters(std::string_view input);
+void batch(std::string_view input);
 void mirrored(std::string_view input);
 void sealed(std::string_view input);
 void uri_template(std::string_view input);
