@@ -79,15 +79,16 @@ struct client_stream::ear : std::enable_shared_from_this<ear> {
   void* context = nullptr;
 };
 
-client_stream::watch::watch(client_stream& client, void (*gone)(void*), void* context) : client_(client) {
+client_stream::watch::watch(client_stream& client, void (*gone)(void*), void* context) {
   if (!client.ear_) client.ear_ = std::make_shared<ear>(client.socket_);
-  client.ear_->gone = gone;
-  client.ear_->context = context;
-  client.ear_->listen();
+  ear_ = client.ear_;
+  ear_->gone = gone;
+  ear_->context = context;
+  ear_->listen();
 }
 
 client_stream::watch::~watch() {
-  client_.ear_->gone = nullptr;
+  ear_->gone = nullptr;
 }
 
 client_stream::client_stream(async::worker& on, asio::ip::tcp::socket socket) : on_(on), socket_(std::move(socket)) {
@@ -154,6 +155,13 @@ asio::awaitable<void> client_stream::linger() {
     if (!got) break;
     discarded += *got;
   }
+}
+
+asio::ip::tcp::socket client_stream::release() {
+  if (ear_) std::exchange(ear_, nullptr)->socket = nullptr;
+  error_code ignored;
+  socket_.cancel(ignored);
+  return std::move(socket_);
 }
 
 void client_stream::close() {

@@ -15,6 +15,8 @@ namespace switchgear::listen {
 
 /// Lives on the worker that accepted it. After an error nothing more can be done with it but destroy it.
 class client_stream {
+  struct ear;
+
  public:
   client_stream(async::worker& on, boost::asio::ip::tcp::socket socket);
   ~client_stream();
@@ -37,6 +39,9 @@ class client_stream {
 
   void close();
 
+  /// The socket, for another stream; this one is closed from then on. Nobody may be reading or writing.
+  boost::asio::ip::tcp::socket release();
+
   /// While it lives, `gone` is called once when the client closes or breaks the connection; not when it has sent more
   /// bytes before that, since nobody has read those yet. One at a time; not while the stream is being read.
   class watch {
@@ -47,14 +52,12 @@ class client_stream {
     watch& operator=(const watch&) = delete;
 
    private:
-    client_stream& client_;
+    std::shared_ptr<ear> ear_;
   };
 
   static constexpr duration write_stall = std::chrono::seconds(30);
 
  private:
-  struct ear;
-
   async::worker& on_;
   boost::asio::ip::tcp::socket socket_;
   std::shared_ptr<ear> ear_;  // made when somebody first watches; its wait outlives the watch

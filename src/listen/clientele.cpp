@@ -84,10 +84,12 @@ clientele::clientele(const std::vector<async::worker*>& workers, const port::lis
                      const std::vector<port::call_handler*>& handlers, port::recorder& recorder, clientele_links links)
     : links_(std::move(links)),
       idle_(settings.session_idle),
+      replica_(replica_name()),
       keys_(settings.session_key),
       watches_([this] { announce_watches(); }),
       sessions_(settings.session_idle, settings.max_sessions, [this](session& one) { session_ended(one); }),
-      questions_(replica_name()),
+      questions_(replica_),
+      parked_(replica_),
       offer_(empty_offer()) {
   for (std::size_t i = 0; i < workers.size(); ++i) {
     shards_.push_back(std::unique_ptr<shard>(new shard{*workers[i], settings, *this, recorder, *handlers[i]}));
@@ -199,6 +201,7 @@ void clientele::keep(session& one, time_point now) {
 
 void clientele::sweep(time_point now) {
   for (const auto& streaming : sessions_.sweep(now)) keep(*streaming, now);
+  parked_.sweep(now);
 }
 
 void clientele::end(const session& one) {
@@ -208,6 +211,7 @@ void clientele::end(const session& one) {
 
 void clientele::session_ended(session& one) {
   watches_.forget(one.id());
+  parked_.forget(one.id());
   end_stream(one.stream());
   if (links_.on_session_end) {
     asio::post(links_.control.io, [this, id = one.id()] { links_.on_session_end(id); });

@@ -4,6 +4,7 @@
 
 #include "async/worker.hpp"
 #include "listen/letters.hpp"
+#include "listen/parked_answers.hpp"
 #include "listen/questions.hpp"
 #include "listen/session_keys.hpp"
 #include "listen/sessions.hpp"
@@ -91,6 +92,7 @@ class clientele final : public port::audience {
   void detach(const subscriber& stream, session& of);
 
   listen::questions& questions() { return questions_; }
+  parked_answers& parked() { return parked_; }
   watch_list& watches() { return watches_; }
 
   /// Standing streams end, idle connections close, and no connection goes on after its present request.
@@ -112,10 +114,12 @@ class clientele final : public port::audience {
   clientele_links links_;
   duration idle_;
   std::vector<std::unique_ptr<shard>> shards_;
+  const std::string replica_;  ///< what no other replica calls itself
   session_keys keys_;
   watch_list watches_;
   sessions sessions_;
   listen::questions questions_;
+  parked_answers parked_;
   std::mutex offer_mutex_;
   std::shared_ptr<const port::offer> offer_;
   std::atomic<bool> announcing_{false};

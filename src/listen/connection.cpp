@@ -7,6 +7,7 @@
 #include "protocol/errors.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace switchgear::listen {
@@ -189,7 +190,7 @@ asio::awaitable<bool> connection::serve_request() {
   }
 
   if (head->method == "GET") co_return co_await serve_get(*head, request_end);
-  mcp_endpoint endpoint(here_, client_, *head, received_.view().substr(0, *head_end));
+  mcp_endpoint endpoint(here_, client_, *head, received_.view().substr(0, *head_end), received_.size() == request_end);
   const std::string_view body = received_.view().substr(*head_end, body_size);
   const bool keep = head->method == "POST" ? co_await endpoint.post(body, arrived) : co_await endpoint.end_session();
   received_.drop_front(request_end);
@@ -198,13 +199,18 @@ asio::awaitable<bool> connection::serve_request() {
 
 asio::awaitable<bool> connection::serve_get(const http::request_head& head, std::size_t request_end) {
   bool keep = false;
-  const auto wanted = co_await mcp_endpoint(here_, client_, head, {}).session_of_stream(keep);
+  const auto wanted = co_await mcp_endpoint(here_, client_, head, {}, true).session_of_stream(keep);
   if (!wanted) {
     received_.drop_front(request_end);
     co_return keep;
   }
+  std::string id(head.last_event_id);
   received_ = {};  // most streams are silent for hours
-  co_await serve_stream(here_, client_, wanted);
+  if (id.empty()) {
+    co_await serve_stream(here_, client_, wanted);
+  } else {
+    co_await serve_parked(here_, client_, wanted, std::move(id));
+  }
   co_return false;
 }
 

@@ -31,10 +31,25 @@ static_assert(protocol::keep_alive_event.size() == 0xe &&
 constexpr std::string_view line_end = "\r\n";
 constexpr std::string_view last_chunk = "0\r\n\r\n";
 
+// Events that may wait for a client that has gone and will come back.
+constexpr std::size_t most_kept = 256 * 1024;
+
+std::string chunk(std::string_view events) {
+  char size[16];
+  char* const end = std::to_chars(size, size + sizeof size, events.size(), 16).ptr;
+  return std::string(size, end).append(line_end).append(events).append(line_end);
+}
+
+// An event without data says nothing but its id; how soon the client may come back goes with it.
+std::string first_event(std::string_view id) {
+  return std::string("id: ").append(id).append("\nretry: 500\ndata: \n\n");
+}
+
 }  // namespace
 
 event_stream::~event_stream() {
   if (number_ != 0) questions_.close_route(number_);
+  if (!first_id_.empty()) resumption_.parked->drop(first_id_);
 }
 
 std::uint64_t event_stream::number() {
@@ -43,7 +58,7 @@ std::uint64_t event_stream::number() {
 }
 
 void event_stream::add(parts message) {
-  if (broken_) return;
+  if (is_away() && (first_id_.empty() || pending_.size() > most_kept)) return;
   std::string space;
   protocol::frame_event(message, space);
   for (std::string_view piece : message) pending_.append(piece);
@@ -60,12 +75,12 @@ asio::awaitable<void> event_stream::turn() {
 
 asio::awaitable<void> event_stream::flush() {
   if (writing_) co_await turn();
-  if (!pending_.empty()) co_await write_chunk({}, false);
+  if (!pending_.empty() && !is_away()) co_await write_chunk({}, false);
 }
 
 asio::awaitable<std::string> event_stream::ask(std::string_view text, const protocol::message& seen,
                                                async::interrupt& until) {
-  if (asker_ == nullptr || broken_) {
+  if (asker_ == nullptr || is_away()) {
     co_return protocol::write_error(seen.id.in(text), protocol::code::method_not_found, "the client cannot be asked");
   }
   co_return co_await questions_.ask(
@@ -82,22 +97,68 @@ void event_stream::break_off() {
   if (broken_) return;
   broken_ = true;
   disarm();
-  pending_.clear();
+  if (first_id_.empty()) pending_.clear();
   if (number_ != 0) questions_.close_route(number_);
   if (interrupt_ != nullptr) interrupt_->raise(async::interrupt::reason::cancelled);
+}
+
+void event_stream::let_go() {
+  if (resumption_.parked == nullptr || is_away()) return;
+  if (writing_) {
+    letting_go_ = true;
+    return;
+  }
+  std::string text = std::exchange(unsent_, {});
+  if (!opened_) {
+    first_id_ = resumption_.parked->begin(asker_->id());
+    if (first_id_.empty()) return;
+    text.append(head).append(chunk(first_event(first_id_)));
+  }
+  if (!pending_.empty()) text.append(chunk(std::exchange(pending_, {})));
+  text.append(last_chunk);
+  opened_ = let_go_ = true;
+  disarm();
+  if (number_ != 0) questions_.close_route(number_);
+  // The socket takes this little, or its client is not worth waiting for: it can come back on another one.
+  if (client_.write_now(text) == text.size()) {
+    resumption_.release(resumption_.context, client_.release());
+  } else {
+    client_.close();
+  }
+}
+
+void event_stream::park(const parts& answer) {
+  std::string events = std::exchange(pending_, {});
+  for (std::string_view piece : answer) events.append(piece);
+  resumption_.parked->settle(std::exchange(first_id_, {}), std::move(events), async::worker::now());
 }
 
 asio::awaitable<bool> event_stream::finish(parts answer) {
   if (writing_) co_await turn();
   std::string space;
   if (!answer.empty()) protocol::frame_event(answer, space);
+  disarm();
+  const bool owed = !first_id_.empty();
+  if (owed && (is_away() || resumption_.parked->is_wanted(first_id_))) {
+    park(answer);
+    co_return false;
+  }
+  const parts kept = owed ? answer : parts();
   co_await write_chunk(std::move(answer), true);
   disarm();
-  co_return !broken_;
+  if (owed && broken_) park(kept);
+  if (owed && !broken_) resumption_.parked->drop(std::exchange(first_id_, {}));
+  co_return !is_away();
 }
 
 asio::awaitable<void> event_stream::write_chunk(parts message, bool last) {
-  if (broken_) co_return;
+  if (is_away()) co_return;
+  // A stream that is nothing but its answer needs no way back to it.
+  std::string first;
+  if (!opened_ && !last && resumption_.parked != nullptr) {
+    first_id_ = resumption_.parked->begin(asker_->id());
+    if (!first_id_.empty()) first = chunk(first_event(first_id_));
+  }
   const std::string events = std::exchange(pending_, {});
   const std::string comment = std::exchange(unsent_, {});
   const std::size_t bytes = events.size() + total_size(message);
@@ -108,6 +169,7 @@ asio::awaitable<void> event_stream::write_chunk(parts message, bool last) {
 
   parts pieces;
   if (!opened_) pieces.push_back(head);
+  if (!first.empty()) pieces.push_back(first);
   if (!comment.empty()) pieces.push_back(comment);
   if (bytes != 0) {
     pieces.emplace_back(size, static_cast<std::size_t>(end - size));
@@ -125,6 +187,7 @@ asio::awaitable<void> event_stream::write_chunk(parts message, bool last) {
     break_off();
   } else if (!last) {
     on_.timers.arm(*this, async::worker::now() + keep_alive);
+    if (std::exchange(letting_go_, false)) let_go();
   }
 }
 

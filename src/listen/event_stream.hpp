@@ -6,6 +6,7 @@
 #include "async/worker.hpp"
 #include "base/parts.hpp"
 #include "listen/client_stream.hpp"
+#include "listen/parked_answers.hpp"
 #include "listen/questions.hpp"
 #include "listen/sessions.hpp"
 #include "port/call_handler.hpp"
@@ -34,6 +35,20 @@ class event_stream final : public port::event_sink, private async::timer_node {
   boost::asio::awaitable<std::string> ask(std::string_view text, const protocol::message& seen,
                                           async::interrupt& until) override;
 
+  void let_go() override;
+
+  /// The client knows how to come back for an answer that its stream did not bring: the stream begins with an event
+  /// that has an id, and `parked` keeps the answer under it. `release` gets the socket when let_go() ends the stream
+  /// early.
+  struct resumption {
+    parked_answers* parked = nullptr;
+    void (*release)(void* context, boost::asio::ip::tcp::socket socket) = nullptr;
+    void* context = nullptr;
+  };
+  void resumes(resumption how) { resumption_ = how; }
+  /// Adds events that were kept.
+  void replay(std::string_view events) { pending_.append(events); }
+
   /// Raised as cancelled when the client turns out to be gone.
   void interrupts(async::interrupt& what) { interrupt_ = &what; }
 
@@ -55,6 +70,8 @@ class event_stream final : public port::event_sink, private async::timer_node {
 
  private:
   void fire() override;
+  bool is_away() const { return broken_ || let_go_; }
+  void park(const parts& answer);
   boost::asio::awaitable<void> turn();
   boost::asio::awaitable<void> write_chunk(parts message, bool last);
 
@@ -69,9 +86,13 @@ class event_stream final : public port::event_sink, private async::timer_node {
   std::string pending_;                              // events that were added and not yet sent
   std::string unsent_;                               // the rest of a comment that the socket did not take whole
   std::uint64_t number_ = 0;                         // 0: nothing was asked
+  resumption resumption_;
+  std::string first_id_;  // of the stream's first event, while the answer is owed; empty: it had none
   bool opened_ = false;
   bool writing_ = false;
   bool broken_ = false;
+  bool letting_go_ = false;  // as soon as what is being written is out
+  bool let_go_ = false;      // the stream has been ended before its answer
 };
 
 }  // namespace switchgear::listen

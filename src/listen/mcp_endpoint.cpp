@@ -3,6 +3,7 @@
 #include "http/media_type.hpp"
 #include "listen/batch.hpp"
 #include "listen/clientele.hpp"
+#include "listen/connection.hpp"
 #include "listen/event_stream.hpp"
 #include "listen/origin.hpp"
 #include "protocol/batch.hpp"
@@ -10,6 +11,8 @@
 #include "protocol/errors.hpp"
 #include "protocol/mirrored.hpp"
 #include "protocol/version.hpp"
+
+#include <boost/asio/co_spawn.hpp>
 
 #include <optional>
 #include <string>
@@ -41,6 +44,11 @@ bool is_modern(const http::request_head& head, const protocol::message& seen) {
 
 void break_off(void* stream) {
   static_cast<event_stream*>(stream)->break_off();
+}
+
+// Earlier revisions have no first event without data, and their clients may take it for a message.
+bool comes_back(std::string_view revision) {
+  return revision >= "2025-11-25";
 }
 
 refused_request check_media(const http::request_head& head) {
@@ -113,7 +121,15 @@ asio::awaitable<bool> mcp_endpoint::end_session() {
 }
 
 asio::awaitable<std::shared_ptr<session>> mcp_endpoint::session_of_stream(bool& keep) {
-  co_return co_await find_session(protocol::no_id, keep);
+  auto found = co_await find_session(protocol::no_id, keep);
+  // An ordinary stream in the place of one that cannot be gone on with would push out the session's own.
+  if (!found || head_.last_event_id.empty() || here_.all.parked().has(found->id(), head_.last_event_id)) {
+    co_return found;
+  }
+  keep = co_await reply_.refuse(
+      {405, code::invalid_request, "no stream can be gone on with from this Last-Event-ID", "Allow: POST\r\n"},
+      protocol::no_id);
+  co_return nullptr;
 }
 
 asio::awaitable<bool> mcp_endpoint::post(std::string_view body, time_point arrived) {
@@ -235,6 +251,9 @@ asio::awaitable<bool> mcp_endpoint::answer(const incoming& asked, const sender& 
   // A modern client takes its request back by closing the stream; a legacy one by a notification, and what it misses of
   // its stream is lost to it, but the call goes on (MCP 2025-11-25 basic/transports).
   if (from.era == era::modern) events.interrupts(interrupt);
+  if (from.session && comes_back(from.session->revision())) {
+    events.resumes({.parked = &here_.all.parked(), .release = serve_on, .context = this});
+  }
   std::optional<client_stream::watch> watch;
   if (from.era == era::modern || from.session->abilities().any()) watch.emplace(client_, break_off, &events);
   port::answer out;
@@ -243,6 +262,27 @@ asio::awaitable<bool> mcp_endpoint::answer(const incoming& asked, const sender& 
     co_return co_await reply_.json(std::move(out.pieces), out.status);
   }
   co_return co_await events.finish(std::move(out.pieces)) && reply_.keeps();
+}
+
+// The call goes on in the frame of its connection, so the connection goes on in another one.
+void mcp_endpoint::serve_on(void* self, asio::ip::tcp::socket socket) {
+  auto* const my = static_cast<mcp_endpoint*>(self);
+  if (!my->is_last_ || !my->reply_.keeps()) return;
+  asio::co_spawn(my->here_.on.io, serve_connection(my->here_, std::move(socket)), [](std::exception_ptr) {});
+}
+
+asio::awaitable<void> serve_parked(shard& here, client_stream& client, std::shared_ptr<session> of, std::string id) {
+  async::interrupt interrupt(here.on.timers);
+  call_in_flight in_flight;  // for the drain
+  in_flight.interrupt = &interrupt;
+  here.calls.push_back(in_flight);
+  event_stream events(here.on, client, here.all.questions(), nullptr);
+  events.interrupts(interrupt);
+  const client_stream::watch watch(client, break_off, &events);
+  co_await events.open();
+  const auto kept = co_await here.all.parked().take(here.on, of->id(), std::move(id), interrupt);
+  if (kept) events.replay(*kept);
+  co_await events.finish({});
 }
 
 asio::awaitable<void> serve_stream(shard& here, client_stream& client, std::shared_ptr<session> of) {

@@ -53,6 +53,9 @@ class event_sink {
   /// added later, and waits for the client's response.
   virtual boost::asio::awaitable<std::string> ask(std::string_view text, const protocol::message& seen,
                                                   async::interrupt& until) = 0;
+  /// The server has ended its stream and will give the answer to whoever comes back for it: so may we, where the client
+  /// knows how to come back. Returns at once; what is added later is kept for the client.
+  virtual void let_go() {}
 
  protected:
   ~event_sink() = default;

@@ -42,6 +42,9 @@ class client_side {
   virtual boost::asio::awaitable<std::string> ask(std::string_view text, const protocol::message& seen,
                                                   async::interrupt& until) = 0;
 
+  /// As event_sink::let_go: the server has ended its stream and is polled for the response from now on.
+  virtual void let_go() {}
+
  protected:
   ~client_side() = default;
 };

@@ -78,7 +78,7 @@ TEST_F(two_replicas, cancel_each_others_calls) {
 }
 
 TEST_F(two_replicas, carry_a_response_to_where_it_was_asked_for) {
-  const std::string session = initialize(left.port(), R"({"sampling":{}})");
+  const std::string session = initialize(left.port(), R"({"sampling":{}})", "2025-06-18");
   wire asked(left.port());
   asked.send("POST", of(session), call("ask", "7"));
   const std::string question = asked.until(event_end);

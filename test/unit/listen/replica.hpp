@@ -29,7 +29,8 @@
 namespace switchgear::listen {
 
 /// Tools: `progress` says something first, `ask` asks the client for a sample, `wait` waits until it is interrupted,
-/// `fail` answers an error that wants status 400; any other method or tool answers at once who asked.
+/// `poll` lets the client go before that, `fail` answers an error that wants status 400; any other method or tool
+/// answers at once who asked.
 class obedient_handler final : public port::call_handler {
  public:
   std::atomic<int> interrupted{-1};  ///< async::interrupt::reason of the last `wait`
@@ -52,7 +53,8 @@ class obedient_handler final : public port::call_handler {
       protocol::scratch space;
       const auto seen = protocol::peek(question, space);
       result = R"({"said":)" + co_await client->ask(question, *seen, interrupt) + "}";
-    } else if (name == "wait") {
+    } else if (name == "wait" || name == "poll") {
+      if (name == "poll" && client != nullptr) client->let_go();
       boost::asio::steady_timer timer(on.io, time_point::max());
       const async::interrupt::guard guard(
           interrupt, [](void* it) { static_cast<boost::asio::steady_timer*>(it)->cancel(); }, &timer);

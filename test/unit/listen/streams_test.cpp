@@ -123,7 +123,7 @@ TEST_F(a_front, drops_the_stream_of_a_client_that_does_not_read) {
 }
 
 TEST_F(a_front, carries_a_question_to_the_client_and_its_response_back) {
-  const std::string session = initialize(here.port(), may_sample);
+  const std::string session = initialize(here.port(), may_sample, "2025-06-18");
   wire asked(here.port());
   asked.send("POST", of(session), call("ask", "7"));
   const std::string question = asked.until(event_end);
@@ -133,7 +133,7 @@ TEST_F(a_front, carries_a_question_to_the_client_and_its_response_back) {
   EXPECT_FALSE(has(question, "server-1"));
 
   const std::string response = R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{"model":"m"}})";
-  const std::string stranger = initialize(here.port(), may_sample);
+  const std::string stranger = initialize(here.port(), may_sample, "2025-06-18");
   EXPECT_TRUE(post(stranger, response).starts_with("HTTP/1.1 202 "));  // of another session: dropped
   EXPECT_TRUE(post(session, R"({"jsonrpc":"2.0","id":"nothing","result":{}})").starts_with("HTTP/1.1 202 "));
   EXPECT_TRUE(
@@ -149,7 +149,7 @@ TEST_F(a_front, does_not_ask_a_client_that_cannot_be_asked) {
 }
 
 TEST_F(a_front, answers_for_a_client_that_has_gone_and_lets_its_call_go_on) {
-  const std::string session = initialize(here.port(), may_sample);
+  const std::string session = initialize(here.port(), may_sample, "2025-06-18");
   {
     wire asked(here.port());
     asked.send("POST", of(session), call("ask"));
@@ -200,6 +200,53 @@ TEST_F(a_front, keeps_the_log_level_of_a_session) {
   EXPECT_TRUE(has(level("debug"), R"("result":{}})"));
   EXPECT_TRUE(has(level("loud"), "-32602"));
   EXPECT_TRUE(has(post(session, call("echo")), R"("level":"debug")"));
+}
+
+TEST_F(a_front, lets_a_client_go_that_comes_back_for_its_answer) {
+  const std::string session = initialize(here.port());
+  wire calling(here.port());
+  calling.send("POST", of(session), call("poll", "9"));
+  const std::string early = calling.until("0\r\n\r\n");
+  const std::size_t at = early.find("id: ") + 4;
+  const std::string id = early.substr(at, early.find('\n', at) - at);
+  EXPECT_TRUE(has(early, "retry: 500\ndata: \n\n")) << early;
+  EXPECT_FALSE(has(early, "\"id\":9"));
+  // The connection serves on while the call does.
+  EXPECT_TRUE(has(calling.exchange("POST", of(session), call("echo")), "\"result\""));
+
+  headers back = of(session);
+  back["Last-Event-ID"] = id;
+  calling.send("GET", back);
+  EXPECT_TRUE(has(calling.until(event_end), ": keep-alive"));
+  post(session, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}})");
+  EXPECT_TRUE(has(calling.until("0\r\n\r\n"), R"("id":9,"result":)"));
+  EXPECT_TRUE(wire(here.port()).exchange("GET", back).starts_with("HTTP/1.1 405 "));  // it was given once
+}
+
+TEST_F(a_front, keeps_the_answer_for_a_client_whose_stream_broke) {
+  const std::string session = initialize(here.port(), may_sample);
+  std::string id;
+  {
+    wire calling(here.port());
+    calling.send("POST", of(session), call("ask", "9"));
+    const std::string first = calling.until(event_end);
+    const std::size_t at = first.find("id: ") + 4;
+    id = first.substr(at, first.find('\n', at) - at);
+  }
+  headers back = of(session);
+  back["Last-Event-ID"] = id;
+  wire again(here.port());
+  again.send("GET", back);
+  EXPECT_TRUE(has(again.until("0\r\n\r\n"), R"("id":9,"result":{"said":)"));
+}
+
+TEST_F(a_front, does_not_let_clients_of_earlier_revisions_go) {
+  const std::string session = initialize(here.port(), "{}", "2025-06-18");
+  wire calling(here.port());
+  calling.send("POST", of(session), call("poll", "9"));
+  ASSERT_TRUE(soon([&] { return here.handler.waiting == 1; }));
+  post(session, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}})");
+  EXPECT_TRUE(has(calling.response(), R"("id":9,"result":)"));
 }
 
 TEST_F(a_front, ends_streams_at_once_when_it_drains) {
