@@ -7,8 +7,8 @@
 
 namespace switchgear::bench {
 
-/// The tools of the bench. Each answers with a result of its size; `stream` with 20 events that come one by one, `flood`
-/// with 1000 that come at once, `broken` with HTTP 500.
+/// The tools of the bench. Each answers with a result of its size; `stream` with 20 events that come one by one,
+/// `flood` with 1000 that come at once, `broken` with HTTP 500.
 enum class tool { small, medium, large, huge, stream, flood, broken, none };
 
 inline constexpr std::size_t small_size = 300;

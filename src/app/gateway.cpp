@@ -21,7 +21,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
-#include <openssl/rand.h>
+#include <sys/random.h>
 
 #include <atomic>
 #include <functional>
@@ -42,12 +42,17 @@ std::uint64_t fresh_seed() {
   return (std::uint64_t{device()} << 32) | device();
 }
 
-std::string fresh_secret() {
-  std::string secret(peers::redis::shared_key::size, '\0');
-  if (RAND_bytes(reinterpret_cast<unsigned char*>(secret.data()), static_cast<int>(secret.size())) != 1) {
-    throw std::runtime_error("the system has no random numbers");
-  }
-  return secret;
+template <std::size_t Size>
+std::optional<std::array<unsigned char, Size>> random_bytes() {
+  std::array<unsigned char, Size> bytes{};
+  if (::getentropy(bytes.data(), bytes.size()) != 0) return std::nullopt;
+  return bytes;
+}
+
+std::array<unsigned char, 32> fresh_secret() {
+  const auto secret = random_bytes<32>();
+  if (!secret) throw std::runtime_error("the system has no random numbers");
+  return *secret;
 }
 
 unsigned data_threads(const config::gateway& settings) {
@@ -70,6 +75,7 @@ class gateway::wiring {
         breakers_(control(), shared_ ? static_cast<port::board&>(*shared_) : alone_, metrics_,
                   static_cast<unsigned>(workers_.size())),
         answers_({settings_.cache.memory, settings_.cache.entry}),
+        states_(fresh_secret(), &random_bytes<std::tuple_size_v<protocol::seal_nonce>>),
         fleet_(make_fleet()),
         listings_({settings_, breakers_, metrics_, log_},
                   {.changed = [this](const published& fresh) { use(fresh); },
@@ -103,7 +109,9 @@ class gateway::wiring {
   std::unique_ptr<peers::redis::fleet> make_fleet() {
     auto where = settings_.shared_state();
     if (!where) return nullptr;
-    return std::make_unique<peers::redis::fleet>(control().io, *where, fresh_seed(), fresh_secret());
+    const auto secret = fresh_secret();
+    return std::make_unique<peers::redis::fleet>(control().io, *where, fresh_seed(),
+                                                 std::string(secret.begin(), secret.end()));
   }
 
   async::worker& control() { return *workers_.back(); }

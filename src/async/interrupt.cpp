@@ -18,12 +18,14 @@ void interrupt::arm_next() {
 }
 
 void interrupt::pause(time_point now) {
+  if (part_ != nullptr) part_->pause(now);
   if (pauses_++ != 0) return;
   paused_at_ = now;
   disarm();
 }
 
 void interrupt::resume(time_point now) {
+  if (part_ != nullptr) part_->resume(now);
   if (--pauses_ != 0) return;
   const duration stood = now - paused_at_;
   paused_ += stood;

@@ -22,7 +22,8 @@ class interrupt final : public timer_node {
            void* slow_context = nullptr);
 
   /// Stops the clock, for instance while a person is asked something; the deadline and the slow moment move by as much.
-  /// Pauses may overlap; the clock runs again after the last resume(). Whoever pauses bounds the pause by himself.
+  /// The clock of its part (chain) stands still with it. Pauses may overlap; the clock runs again after the last
+  /// resume(). Whoever pauses bounds the pause himself.
   void pause(time_point now);
   void resume(time_point now);
   /// How long the clock has stood still so far, without a pause that lasts.
@@ -58,6 +59,8 @@ class interrupt final : public timer_node {
   };
 
  private:
+  friend class chain;
+
   void fire() override;
   void arm_next();
 
@@ -67,6 +70,7 @@ class interrupt final : public timer_node {
   time_point paused_at_{};
   duration paused_{};
   unsigned pauses_ = 0;
+  interrupt* part_ = nullptr;  // set and taken back by chain
   void (*on_slow_)(void*) = nullptr;
   void* slow_context_ = nullptr;
   void (*stop_)(void*) = nullptr;

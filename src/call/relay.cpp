@@ -10,7 +10,7 @@ namespace switchgear::call {
 
 namespace {
 
-// A person's thinking is no tool's slowness. The upstream stops the clock of its own part.
+// A person's thinking is no tool's slowness.
 class standstill {
  public:
   explicit standstill(async::interrupt& whole) : whole_(whole) { whole_.pause(async::worker::now()); }

@@ -3,10 +3,6 @@
 #include "protocol/errc.hpp"
 #include "protocol/text.hpp"
 
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-#include <openssl/rand.h>
-
 #include <chrono>
 
 namespace switchgear::call {
@@ -19,17 +15,8 @@ std::chrono::sys_seconds now() {
 
 }  // namespace
 
-states::states() {
-  for (protocol::seal_key& key : keys_) RAND_bytes(key.data(), static_cast<int>(key.size()));
-}
-
 void states::use(std::string_view secret) {
-  // The secret has other uses; a key made of it for this one alone gives nothing away to them.
-  constexpr std::string_view purpose = "switchgear request state";
-  protocol::seal_key made{};
-  unsigned size = 0;
-  HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
-       reinterpret_cast<const unsigned char*>(purpose.data()), purpose.size(), made.data(), &size);
+  const protocol::seal_key made = protocol::derived_key(secret, "switchgear request state");
   const std::lock_guard lock(mutex_);
   if (made == keys_[0]) return;
   keys_[1] = keys_[0];
@@ -38,11 +25,11 @@ void states::use(std::string_view secret) {
 
 std::optional<std::string> states::seal(const protocol::state_owner& owner, std::string_view upstream,
                                         std::string_view inner) const {
-  protocol::seal_nonce nonce{};
-  if (RAND_bytes(nonce.data(), static_cast<int>(nonce.size())) != 1) return std::nullopt;
+  const auto nonce = fresh_nonce_();
+  if (!nonce) return std::nullopt;
   const protocol::pinned_state state{std::string(upstream), now() + lasts, std::string(inner)};
   const std::lock_guard lock(mutex_);
-  return '"' + protocol::seal_state(keys_[0], nonce, owner, state) + '"';
+  return '"' + protocol::seal_state(keys_[0], *nonce, owner, state) + '"';
 }
 
 result<protocol::pinned_state> states::open(const protocol::state_owner& owner, std::string_view token) const {

@@ -5,11 +5,13 @@
 #include "protocol/sealed_state.hpp"
 
 #include <array>
+#include <chrono>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 namespace switchgear::call {
 
@@ -17,8 +19,11 @@ namespace switchgear::call {
 /// another request, and the retry goes to the server that asked whatever replica it reaches.
 class states {
  public:
-  /// Sealed with a key of its own until it is given another.
-  states();
+  /// A nonce that has never been given before; nothing if the system has no randomness. Any thread.
+  using nonces = std::function<std::optional<protocol::seal_nonce>()>;
+
+  /// Sealed with `own` until it is given a secret.
+  states(const protocol::seal_key& own, nonces fresh_nonce) : fresh_nonce_(std::move(fresh_nonce)), keys_{own, own} {}
 
   /// From now on the key is made of this secret; what was sealed with the one before can still be opened.
   void use(std::string_view secret);
@@ -34,6 +39,7 @@ class states {
   static constexpr std::chrono::hours lasts{24};
 
  private:
+  const nonces fresh_nonce_;
   mutable std::mutex mutex_;
   std::array<protocol::seal_key, 2> keys_;  // newest first
 };

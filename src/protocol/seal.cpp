@@ -3,6 +3,7 @@
 #include "protocol/base64.hpp"
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 #include <memory>
 #include <new>
@@ -34,6 +35,14 @@ int size_of(std::string_view text) {
 }  // namespace
 
 // The nonce, the encrypted text, the tag.
+seal_key derived_key(std::string_view secret, std::string_view purpose) {
+  seal_key made{};
+  unsigned size = 0;
+  HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
+       reinterpret_cast<const unsigned char*>(purpose.data()), purpose.size(), made.data(), &size);
+  return made;
+}
+
 std::string seal(const seal_key& key, const seal_nonce& nonce, std::string_view context, std::string_view text) {
   std::string sealed(nonce.begin(), nonce.end());
   sealed.resize(nonce.size() + text.size() + tag_size);

@@ -18,6 +18,9 @@ using seal_nonce = std::array<unsigned char, 12>;
 /// Longest text that is opened, sealed. Nothing that we seal comes near it.
 inline constexpr std::size_t longest_sealed = std::size_t{1024} * 1024;
 
+/// A key for one purpose, made of a secret that has others: whoever learns it learns nothing of those.
+seal_key derived_key(std::string_view secret, std::string_view purpose);
+
 /// `text`, sealed. `context` says what for and for whom; it is not in the result, and opening needs the same.
 std::string seal(const seal_key& key, const seal_nonce& nonce, std::string_view context, std::string_view text);
 

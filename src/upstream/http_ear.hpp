@@ -3,7 +3,11 @@
 
 #include "upstream/http_upstream.hpp"
 #include "upstream/news_stream.hpp"
+#include "upstream/sse_link.hpp"
 
+#include <boost/asio/awaitable.hpp>
+
+#include <optional>
 #include <utility>
 
 namespace switchgear::upstream {
@@ -21,16 +25,23 @@ class http_upstream::voice final : public exchange_session {
 
   http_upstream& owner_;
   async::worker& on_;
-  session_ptr used_;
+  const session_ptr used_;
 };
 
-/// Between calls, on the control worker: one session's stream of news. Lives until its coroutine has ended.
+/// Between calls, on the control worker: what one session's server says. A stream of its own for that, unless the
+/// session has a link, on which everything comes. Lives until run() has ended.
 class http_upstream::ear final : public news_stream::listener {
  public:
-  ear(http_upstream& owner, session_ptr used, news_stream::opening request)
-      : owner_(owner),
-        voice_(owner, owner.control_, std::move(used)),
-        stream(owner.control_, owner.endpoint_, owner.seats_.back()->pool, std::move(request), *this) {}
+  ear(http_upstream& owner, session_ptr used) : owner_(owner), used_(used), voice_(owner, owner.control_, used) {}
+
+  void open(news_stream::opening request) {
+    stream_.emplace(owner_.control_, owner_.endpoint_, owner_.seats_.back()->pool, std::move(request), *this);
+  }
+  boost::asio::awaitable<void> run() { return stream_->run(); }
+  void stop() {
+    if (stream_) stream_->stop();
+    if (used_->link) used_->link->stop();
+  }
 
   void respond(std::string response) override { voice_.respond(std::move(response)); }
   void list_changed() override { voice_.list_changed(); }
@@ -44,10 +55,9 @@ class http_upstream::ear final : public news_stream::listener {
 
  private:
   http_upstream& owner_;
+  const session_ptr used_;
   voice voice_;
-
- public:
-  news_stream stream;
+  std::optional<news_stream> stream_;
 };
 
 }  // namespace switchgear::upstream

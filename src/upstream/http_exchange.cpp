@@ -1,9 +1,7 @@
 #include "upstream/http_exchange.hpp"
 
 #include "upstream/errc.hpp"
-#include "upstream/listing_reader.hpp"
 
-#include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -32,7 +30,7 @@ asio::awaitable<void> http_exchange::run(const http_request& request, http_reply
   transfer_.emplace(on_, endpoint_, pool_, interrupt_);
   if (co_await transfer_->begin(request, out)) co_await read_answer(request, out.reply);
   transfer_.reset();
-  if (asked_) co_await asked_->end();
+  co_await conversation_.end();
 }
 
 asio::awaitable<void> http_exchange::read_answer(const http_request& request, port::reply& reply) {
@@ -72,13 +70,6 @@ void http_exchange::take_message(std::string_view id, port::reply& reply) {
   accept(*seen, reply);
 }
 
-void http_exchange::accept(const protocol::message& seen, port::reply& reply) {
-  // Spans hold in any copy of the text; the unescaped views do not, and a caller has the spans.
-  reply.message = seen;
-  reply.message.method = reply.message.error_message = {};
-  reply.has_message = true;
-}
-
 asio::awaitable<void> http_exchange::read_stream(const http_request& request, port::reply& reply) {
   duration wait = shortest_wait;
   for (;;) {
@@ -108,77 +99,24 @@ asio::awaitable<http_exchange::ending> http_exchange::read_events(std::string_vi
         co_return ending::failed;
       }
       if (!event.is_message()) continue;
-      if (!co_await take_event(id, event.data, reply)) co_return ending::failed;
+      std::string problem;
+      if (!co_await conversation_.take(id, event.data, reply, problem)) {
+        reply.fault = port::fault::bad_message;
+        reply.detail =
+            transfer_->page() + ": an event that is no JSON-RPC message (" + problem + "): " + shown(event.data);
+        co_return ending::failed;
+      }
       if (reply.has_message) co_return ending::answered;
     }
     if (!events_->last_id().empty()) last_event_ = events_->last_id();
     transfer_->payload().clear();
     if (transfer_->done()) break;
-    if (client_ != nullptr) co_await client_->flush();
+    co_await conversation_.flush();
     if (!co_await transfer_->fill(reply)) co_return interrupt_.raised() ? ending::failed : ending::cut;
   }
   reply.fault = port::fault::bad_message;
   reply.detail = transfer_->page() + ": the stream ended without the response";
   co_return ending::cut;
-}
-
-// False: the text is no message, and the exchange has failed.
-asio::awaitable<bool> http_exchange::take_event(std::string_view id, std::string_view text, port::reply& reply) {
-  const auto seen = protocol::peek(text, space_);
-  if (!seen) {
-    reply.fault = port::fault::bad_message;
-    reply.detail =
-        transfer_->page() + ": an event that is no JSON-RPC message (" + seen.error().message() + "): " + shown(text);
-    co_return false;
-  }
-  if (seen->kind == protocol::kind::notification) take_notification(text, *seen);
-  if (seen->kind == protocol::kind::request) co_await take_request(text, *seen);
-  // A response to another id is nobody's; the stream may still bring ours.
-  if (seen->kind == protocol::kind::response && seen->id.in(text) == id) {
-    reply.body = on_.buffers.take();
-    reply.body.append(text);
-    accept(*seen, reply);
-  }
-  co_return true;
-}
-
-void http_exchange::take_notification(std::string_view text, const protocol::message& seen) {
-  if (says_list_changed(seen.method)) {
-    if (session_ != nullptr) session_->list_changed();
-  } else if (seen.method == "notifications/cancelled") {
-    if (asked_) asked_->take_back(seen.cancelled_id.in(text));
-  } else if (client_ != nullptr) {
-    client_->take(text, seen);
-  }
-}
-
-asio::awaitable<void> http_exchange::take_request(std::string_view text, const protocol::message& seen) {
-  if (session_ == nullptr) co_return;
-  if (client_ == nullptr) {
-    session_->respond(refusal_of(text, seen));
-    co_return;
-  }
-  if (!asked_) {
-    asked_.emplace(
-        on_, duration::zero(),
-        [this](std::string_view asked, const protocol::message& message, async::interrupt& until) {
-          return ask_client(asked, message, until);
-        },
-        [this](std::string response) { session_->respond(std::move(response)); });
-  }
-  // What came before the request reaches the client before it, and the request before what comes after it.
-  co_await client_->flush();
-  asked_->add(text, seen);
-  co_await asio::post(on_.io, asio::use_awaitable);
-}
-
-// A person's thinking is no slowness of the server's: our clock stands still meanwhile.
-asio::awaitable<std::string> http_exchange::ask_client(std::string_view text, const protocol::message& seen,
-                                                       async::interrupt& until) {
-  interrupt_.pause(async::worker::now());
-  std::string response = co_await client_->ask(text, seen, until);
-  interrupt_.resume(async::worker::now());
-  co_return response;
 }
 
 asio::awaitable<void> http_exchange::pause(duration length) {

@@ -17,11 +17,6 @@ namespace {
 
 constexpr duration shortest_listing_gap = std::chrono::seconds(1);
 
-asio::awaitable<void> hear(std::shared_ptr<void> keep, news_stream& stream) {
-  co_await stream.run();
-  keep.reset();
-}
-
 std::string fields_for(protocol::era era, std::string_view method) {
   return era == protocol::era::modern ? mirrored_fields(method, {}) : std::string();
 }
@@ -44,7 +39,7 @@ asio::awaitable<bool> http_upstream::list() {
     const std::string method(reader.method());
     const std::uint64_t id = next_id(control_);
     http_reply page;
-    co_await ask(of->post_head, fields_for(of->era, method), reader.request(id), std::to_string(id), page);
+    co_await ask(*of, fields_for(of->era, method), reader.request(id), std::to_string(id), page);
     if (is_lost(*of, page)) lost_epoch_ = std::max(lost_epoch_, of->epoch);
     const bool answered = page.reply.has_message && (page.reply.fault == port::fault::none || page.reply.message.error);
     if (!answered) {
@@ -86,7 +81,7 @@ asio::awaitable<void> http_upstream::update_watches() {
     const std::string& uri = begin ? fresh[i] : gone[i - fresh.size()];
     const std::uint64_t id = next_id(control_);
     http_reply done;
-    co_await ask(of->post_head, {}, watch_request(id, uri, begin), std::to_string(id), done);
+    co_await ask(*of, {}, watch_request(id, uri, begin), std::to_string(id), done);
     if (is_lost(*of, done)) lost_epoch_ = std::max(lost_epoch_, of->epoch);
     if (lost_epoch_ >= of->epoch || !done.reply.has_message) co_return;  // the whole difference is tried again
     if (done.reply.message.error) watcher_.remark(index_, "it does not let us watch the resource " + uri);
@@ -96,7 +91,8 @@ asio::awaitable<void> http_upstream::update_watches() {
 
 // A legacy server may have learnt the modern era since it was asked last, and would never say so.
 asio::awaitable<void> http_upstream::check_era() {
-  if (session_->era == protocol::era::modern || async::worker::now() < legacy_until_) co_return;
+  if (options_.transport == http_transport::sse || session_->era == protocol::era::modern) co_return;
+  if (async::worker::now() < legacy_until_) co_return;
   legacy_until_ = async::worker::now() + options_.legacy_verdict;
   std::optional<protocol::era> shown;
   http_reply said;
@@ -109,8 +105,20 @@ asio::awaitable<void> http_upstream::check_era() {
   co_await end_session(old);
 }
 
+asio::awaitable<void> http_upstream::hear(std::shared_ptr<ear> one) {
+  co_await one->run();
+}
+
 void http_upstream::listen() {
-  if (ear_) ear_->stream.stop();
+  if (ear_) ear_->stop();
+  ear_ = std::make_shared<ear>(*this, session_);
+  if (session_->link) {
+    session_->link->attach(ear_.get(), [this, epoch = session_->epoch] {
+      lost_epoch_ = std::max(lost_epoch_, epoch);
+      wake();
+    });
+    return;
+  }
   news_stream::opening request;
   if (session_->era == protocol::era::modern) {
     const std::uint64_t id = next_id(control_);
@@ -119,8 +127,8 @@ void http_upstream::listen() {
   } else {
     request.head = session_->get_head;
   }
-  ear_ = std::make_shared<ear>(*this, session_, std::move(request));
-  asio::co_spawn(control_.io, hear(ear_, ear_->stream), [](std::exception_ptr) {});
+  ear_->open(std::move(request));
+  asio::co_spawn(control_.io, hear(ear_), [](std::exception_ptr) {});
 }
 
 }  // namespace switchgear::upstream

@@ -48,7 +48,7 @@ void http_upstream::start() {
 asio::awaitable<void> http_upstream::stop() {
   stopping_ = true;
   wake();
-  if (ear_) ear_->stream.stop();
+  if (ear_) ear_->stop();
   if (session_) co_await end_session(session_);
 }
 
@@ -125,16 +125,16 @@ void http_upstream::wake() {
   wake_.cancel();
 }
 
-asio::awaitable<void> http_upstream::ask(const std::string& head, const std::string& fields, std::string text,
-                                         std::string id, http_reply& out) {
+asio::awaitable<void> http_upstream::ask(const session& of, const std::string& fields, std::string text, std::string id,
+                                         http_reply& out) {
   async::interrupt limit(control_.timers);
   limit.arm(async::worker::now() + settings_.handshake_timeout);
-  const http_request request{head, fields, {text}, id, {}};
-  http_exchange exchange(control_, endpoint_, seats_.back()->pool, limit, nullptr);
-  co_await exchange.run(request, out);
+  const http_request request{of.post_head, fields, {text}, id, {}};
+  co_await exchange(control_, of, request, limit, nullptr, nullptr, out);
 }
 
 asio::awaitable<http_upstream::session_ptr> http_upstream::open_session(std::string& why) {
+  if (options_.transport == http_transport::sse) co_return co_await open_link(why);
   if (async::worker::now() < legacy_until_) co_return co_await open_legacy(why);
   std::optional<protocol::era> shown;
   http_reply said;
@@ -152,59 +152,89 @@ asio::awaitable<http_upstream::session_ptr> http_upstream::open_session(std::str
 asio::awaitable<http_upstream::session_ptr> http_upstream::discover(std::optional<protocol::era>& shown,
                                                                     http_reply& said) {
   const std::uint64_t id = next_id(control_);
-  const std::string head = heads_.write("POST", {}, protocol::modern_version);
+  const std::shared_ptr<session> fresh = new_session(protocol::era::modern);
+  fresh->hello.protocol_version = protocol::modern_version;
+  write_heads(*fresh, {});
   const std::string fields = mirrored_fields("server/discover", {});
   const std::string text = discover_request(id), id_text = std::to_string(id);
   async::interrupt limit(control_.timers);
   limit.arm(async::worker::now() + std::min(settings_.handshake_timeout, longest_discovery));
-  const http_request request{head, fields, {text}, id_text, {}};
-  http_exchange exchange(control_, endpoint_, seats_.back()->pool, limit, nullptr);
-  co_await exchange.run(request, said);
+  const http_request request{fresh->post_head, fields, {text}, id_text, {}};
+  co_await exchange(control_, *fresh, request, limit, nullptr, nullptr, said);
 
   const std::string_view body = said.reply.body.view();
   if (said.reply.has_message) shown = era_shown(said.reply.message, body);
   if (!said.reply.has_message || (!shown && said.reply.status != 200)) shown = era_of_status(said.reply.status);
   if (shown != protocol::era::modern) co_return nullptr;
-  server_hello hello;
   std::string why;
-  if (said.reply.message.error || !read_discovery(said.reply.message.result.in(body), hello, why)) co_return nullptr;
-  co_return new_session(protocol::era::modern, {}, std::move(hello));
+  if (!read_discovery(said.reply.message.result.in(body), fresh->hello, why)) co_return nullptr;
+  co_return fresh;
 }
 
 asio::awaitable<http_upstream::session_ptr> http_upstream::open_legacy(std::string& why) {
-  const std::uint64_t id = next_id(control_);
+  const std::shared_ptr<session> fresh = new_session(protocol::era::legacy);
+  write_heads(*fresh, {});
   http_reply said;
-  co_await ask(heads_.write("POST", {}, {}), {}, initialize_request(id, options_.role.abilities), std::to_string(id),
-               said);
+  if (co_await greet(fresh, said, why)) co_return fresh;
+  const int status = said.reply.status;
+  const bool may_be_older = status == 400 || status == 404 || status == 405;
+  if (!may_be_older || said.reply.fault != port::fault::bad_status || said.reply.has_message) co_return nullptr;
+  std::string why_not;
+  session_ptr linked = co_await open_link(why_not);
+  if (!linked) why += "; " + why_not;
+  co_return linked;
+}
+
+// A server of the first revision names the address for our messages on a stream that we open first.
+asio::awaitable<http_upstream::session_ptr> http_upstream::open_link(std::string& why) {
+  const std::shared_ptr<session> fresh = new_session(protocol::era::legacy);
+  fresh->has_id = true;
+  fresh->link = std::make_shared<sse_link>(control_, endpoint_, seats_.back()->pool, heads_.write("GET", {}, {}));
+  asio::co_spawn(control_.io, fresh->link->run(), [](std::exception_ptr) {});
+  fresh->target = co_await fresh->link->address(settings_.handshake_timeout, why);
+  if (!fresh->target.empty()) {
+    write_heads(*fresh, {});
+    http_reply said;
+    if (co_await greet(fresh, said, why)) co_return fresh;
+  }
+  fresh->link->stop();
+  co_return nullptr;
+}
+
+// From initialize to the notification that follows it. The heads change with what the server answers.
+asio::awaitable<bool> http_upstream::greet(std::shared_ptr<session> fresh, http_reply& said, std::string& why) {
+  const std::uint64_t id = next_id(control_);
+  co_await ask(*fresh, {}, initialize_request(id, options_.role.abilities), std::to_string(id), said);
   const std::string_view body = said.reply.body.view();
   why = said.reply.detail;
   if (said.reply.has_message && said.reply.message.error) {
     why = "initialize was refused: " + std::string(protocol::head(said.reply.message.error.in(body), 300));
-    co_return nullptr;
+    co_return false;
   }
-  if (said.reply.fault != port::fault::none) co_return nullptr;
-  server_hello hello;
-  if (!read_hello(said.reply.message.result.in(body), hello, why)) co_return nullptr;
-
-  const std::shared_ptr<session> fresh = new_session(protocol::era::legacy, said.session_id, std::move(hello));
+  if (said.reply.fault != port::fault::none) co_return false;
+  if (!read_hello(said.reply.message.result.in(body), fresh->hello, why)) co_return false;
+  if (!fresh->link) fresh->has_id = !said.session_id.empty();
+  write_heads(*fresh, said.session_id);
   http_reply accepted;
-  co_await ask(fresh->post_head, {}, std::string(initialized_notification), {}, accepted);
-  if (accepted.reply.fault == port::fault::none) co_return fresh;
+  co_await ask(*fresh, {}, std::string(initialized_notification), {}, accepted);
+  if (accepted.reply.fault == port::fault::none) co_return true;
   why = "notifications/initialized was refused: " + accepted.reply.detail;
-  co_return nullptr;
+  co_return false;
 }
 
-std::shared_ptr<http_upstream::session> http_upstream::new_session(protocol::era era, std::string_view id,
-                                                                   server_hello hello) {
+std::shared_ptr<http_upstream::session> http_upstream::new_session(protocol::era era) {
   auto fresh = std::make_shared<session>();
   fresh->epoch = ++epoch_;
   fresh->era = era;
-  fresh->has_id = !id.empty();
-  fresh->post_head = heads_.write("POST", id, hello.protocol_version);
-  if (era == protocol::era::legacy) fresh->get_head = heads_.write("GET", id, hello.protocol_version);
-  if (fresh->has_id) fresh->delete_head = heads_.write("DELETE", id, hello.protocol_version);
-  fresh->hello = std::move(hello);
   return fresh;
+}
+
+void http_upstream::write_heads(session& of, std::string_view id) const {
+  const std::string_view version = of.hello.protocol_version;
+  of.post_head = heads_.write("POST", id, version, of.target);
+  if (of.link) return;
+  if (of.era == protocol::era::legacy) of.get_head = heads_.write("GET", id, version);
+  if (!id.empty()) of.delete_head = heads_.write("DELETE", id, version);
 }
 
 void http_upstream::use_session(session_ptr fresh) {
@@ -222,7 +252,7 @@ void http_upstream::use_session(session_ptr fresh) {
 }
 
 void http_upstream::drop_session() {
-  if (ear_) ear_->stream.stop();
+  if (ear_) ear_->stop();
   ear_ = nullptr;
   session_ = nullptr;
   publish(phase::renewing, nullptr, {});

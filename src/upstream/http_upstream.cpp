@@ -130,8 +130,7 @@ asio::awaitable<port::reply> http_upstream::call(async::worker& on, port::outgoi
     }
     const http_request sent{used->post_head, fields, std::move(body.pieces), id_text, used->get_head};
     voice session(*this, on, used);
-    http_exchange exchange(on, endpoint_, here.pool, interrupt, client, &session);
-    co_await exchange.run(sent, out);
+    co_await exchange(on, *used, sent, interrupt, client, &session, out);
     out.reply.era = used->era;
 
     if (is_lost(*used, out)) {
@@ -143,6 +142,19 @@ asio::awaitable<port::reply> http_upstream::call(async::worker& on, port::outgoi
     }
     if (out.reply.fault != port::fault::none) after_call(on, used, out.reply, id);
     co_return std::move(out.reply);
+  }
+}
+
+asio::awaitable<void> http_upstream::exchange(async::worker& on, const session& used, const http_request& request,
+                                              async::interrupt& interrupt, port::client_side* client,
+                                              exchange_session* voice, http_reply& out) {
+  connection_pool& pool = seats_[on.index]->pool;
+  if (used.link) {
+    sse_exchange one(on, endpoint_, pool, interrupt, client, voice);
+    co_await one.run(*used.link, request, out);
+  } else {
+    http_exchange one(on, endpoint_, pool, interrupt, client, voice);
+    co_await one.run(request, out);
   }
 }
 
@@ -184,8 +196,7 @@ asio::awaitable<void> http_upstream::send_note(async::worker& on, session_ptr us
   limit.arm(async::worker::now() + note_timeout);
   http_reply ignored;
   const http_request request{used->post_head, {}, {text}, {}, {}};
-  http_exchange exchange(on, endpoint_, seats_[on.index]->pool, limit, nullptr);
-  co_await exchange.run(request, ignored);
+  co_await exchange(on, *used, request, limit, nullptr, nullptr, ignored);
 }
 
 void http_upstream::lists_changed(std::uint64_t epoch) {

@@ -24,9 +24,18 @@
 
 namespace switchgear::upstream {
 
+class sse_link;
+
+/// Which of the HTTP transports a legacy server has.
+enum class http_transport : std::uint8_t {
+  automatic,  ///< Streamable HTTP; if it does not take that, HTTP with SSE
+  sse,        ///< HTTP with SSE (2024-11-05), and nothing else is tried
+};
+
 /// What one http_upstream does differently from the next.
 struct http_options {
   port::session_role role;
+  http_transport transport = http_transport::automatic;
   /// How long a server that was found to be legacy is taken for one; a modern one contradicts by itself.
   duration legacy_verdict = std::chrono::hours(1);
 };
@@ -64,7 +73,9 @@ class http_upstream final : public port::upstream {
   struct session {
     std::uint64_t epoch = 0;  ///< rises with each session
     protocol::era era = protocol::era::legacy;
-    bool has_id = false;
+    bool has_id = false;             ///< or a link, which the server forgets as well
+    std::shared_ptr<sse_link> link;  ///< with HTTP with SSE
+    std::string target;              ///< then: where to post
     server_hello hello;
     std::string post_head;
     std::string get_head;     ///< of what the server says by itself, and of the rest of a stream; empty: modern
@@ -95,6 +106,9 @@ class http_upstream final : public port::upstream {
   void after_call(async::worker& on, const session_ptr& used, const port::reply& reply, std::uint64_t id);
   void note(async::worker& on, session_ptr used, std::string text, unsigned most_notes);
   boost::asio::awaitable<void> send_note(async::worker& on, session_ptr used, std::string text);
+  boost::asio::awaitable<void> exchange(async::worker& on, const session& used, const http_request& request,
+                                        async::interrupt& interrupt, port::client_side* client, exchange_session* voice,
+                                        http_reply& out);
   static bool is_lost(const session& used, const http_reply& got);
   void lose_session(seat& here, const session_ptr& lost);
   void lists_changed(std::uint64_t epoch);
@@ -106,15 +120,18 @@ class http_upstream final : public port::upstream {
   boost::asio::awaitable<void> space_attempts();
   boost::asio::awaitable<session_ptr> open_session(std::string& why);
   boost::asio::awaitable<session_ptr> open_legacy(std::string& why);
+  boost::asio::awaitable<session_ptr> open_link(std::string& why);
+  boost::asio::awaitable<bool> greet(std::shared_ptr<session> fresh, http_reply& said, std::string& why);
   boost::asio::awaitable<session_ptr> discover(std::optional<protocol::era>& shown, http_reply& said);
-  boost::asio::awaitable<void> ask(const std::string& head, const std::string& fields, std::string text, std::string id,
+  boost::asio::awaitable<void> ask(const session& of, const std::string& fields, std::string text, std::string id,
                                    http_reply& out);
   boost::asio::awaitable<void> pause(duration length, bool may_be_suspected);
   void wake();
   void use_session(session_ptr fresh);
   void drop_session();
   boost::asio::awaitable<void> end_session(session_ptr old);
-  std::shared_ptr<session> new_session(protocol::era era, std::string_view id, server_hello hello);
+  std::shared_ptr<session> new_session(protocol::era era);
+  void write_heads(session& of, std::string_view id) const;
   void publish(http_upstream::phase phase, session_ptr next, std::string reason);
   void set_state(port::upstream_state state, std::string reason);
 
@@ -124,6 +141,7 @@ class http_upstream final : public port::upstream {
   boost::asio::awaitable<void> update_watches();
   boost::asio::awaitable<void> check_era();
   void listen();
+  static boost::asio::awaitable<void> hear(std::shared_ptr<ear> one);
 
   std::vector<async::worker*> workers_;
   async::worker& control_;

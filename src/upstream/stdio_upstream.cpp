@@ -22,15 +22,6 @@ constexpr std::size_t most_waiting = 1024;  // calls that may wait for a start
 constexpr int most_attempts = 4;            // of a call whose child is of the other era than the one before it
 constexpr duration longest_question = std::chrono::minutes(10);  // people answer some of them
 
-// A person's thinking is no slowness of the child's: the call's clock stands still meanwhile.
-asio::awaitable<std::string> ask_client(port::client_side& client, async::interrupt& call, std::string_view text,
-                                        const protocol::message& seen, async::interrupt& until) {
-  call.pause(async::worker::now());
-  std::string response = co_await client.ask(text, seen, until);
-  call.resume(async::worker::now());
-  co_return response;
-}
-
 port::reply interrupted_reply(async::interrupt::reason why, bool sent, bool heard_something) {
   port::reply reply;
   reply.sent = sent;
@@ -97,11 +88,10 @@ asio::awaitable<std::optional<port::reply>> stdio_upstream::attempt(async::worke
         if (client) client->take(notification->text.view(), notification->seen);
       } else if (auto* const question = std::get_if<stdio_question>(&*event)) {
         if (!questions) {
-          questions.emplace(
-              on, longest_question,
-              [client, &interrupt](std::string_view text, const protocol::message& seen, async::interrupt& until) {
-                return ask_client(*client, interrupt, text, seen, until);
-              });
+          questions.emplace(on, longest_question,
+                            [client](std::string_view text, const protocol::message& seen, async::interrupt& until) {
+                              return client->ask(text, seen, until);
+                            });
         }
         questions->open(std::move(*question));
       } else if (questions) {

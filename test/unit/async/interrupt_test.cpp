@@ -1,5 +1,6 @@
 #include "async/interrupt.hpp"
 
+#include "async/chain.hpp"
 #include "async/worker.hpp"
 
 #include <gtest/gtest.h>
@@ -46,6 +47,29 @@ TEST_F(clock_of_a_call, runs_again_after_the_last_of_overlapping_pauses) {
   EXPECT_EQ(call.deadline(), time_point::max());
   call.resume(start + 3s);
   EXPECT_EQ(call.paused(), 3s);
+}
+
+TEST_F(clock_of_a_call, stops_that_of_its_part_as_well) {
+  interrupt part(on.timers);
+  call.arm(start + 1s);
+  part.arm(start + 20ms);
+  {
+    const chain chained(call, part);
+    call.pause(start);
+    EXPECT_EQ(part.deadline(), time_point::max());
+    call.resume(start + 1h);
+  }
+  EXPECT_EQ(part.deadline(), start + 1h + 20ms);
+  call.pause(start + 2h);
+  EXPECT_EQ(part.deadline(), start + 1h + 20ms);
+  call.resume(start + 2h);
+}
+
+TEST_F(clock_of_a_call, ends_its_part_too) {
+  interrupt part(on.timers);
+  const chain chained(call, part);
+  call.raise(interrupt::reason::cancelled);
+  EXPECT_EQ(part.why(), interrupt::reason::cancelled);
 }
 
 TEST_F(clock_of_a_call, moves_the_slow_moment_as_well) {

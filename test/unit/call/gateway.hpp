@@ -8,6 +8,7 @@
 #include "support/fake_breakers.hpp"
 #include "support/fake_recorder.hpp"
 #include "support/fake_upstream.hpp"
+#include "support/nonces.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -57,7 +58,7 @@ struct heard {
 class gateway {
  public:
   test::fake_breakers breakers;
-  states sealed;
+  states sealed{{}, &test::counted_nonce};
   test::fake_recorder recorder;
   cascade::answer_cache answers{{}};
   test::fake_upstream search, backup;
