@@ -15,8 +15,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr duration shortest_listing_gap = std::chrono::seconds(1);
-
 std::string fields_for(protocol::era era, std::string_view method) {
   return era == protocol::era::modern ? mirrored_fields(method, {}) : std::string();
 }
@@ -26,7 +24,7 @@ std::string fields_for(protocol::era era, std::string_view method) {
 time_point http_upstream::next_listing() const {
   if (!options_.role.lists) return time_point::max();
   if (!listed_) return time_point{};
-  return last_listing_ + (listing_wanted_ ? shortest_listing_gap : settings_.refresh);
+  return last_listing_ + (listing_wanted_ ? options_.listing_gap : settings_.refresh);
 }
 
 asio::awaitable<bool> http_upstream::list() {

@@ -18,15 +18,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr duration shortest_pause = std::chrono::milliseconds(500);  // also between two attempts to open a session
 constexpr duration longest_pause = std::chrono::seconds(5);
 constexpr duration steady_time = std::chrono::seconds(10);  // a session that lasted so long was a good one
-
-duration pause_after(unsigned failures, std::minstd_rand& random) {
-  const duration grown = shortest_pause * (1u << std::min(failures, 4u));
-  const double jitter = std::uniform_real_distribution<>(0.8, 1.2)(random);
-  return std::chrono::duration_cast<duration>(std::min(grown, longest_pause) * jitter);
-}
 
 // A server that is silent to what it does not know must not cost the whole time of a handshake.
 constexpr duration longest_discovery = std::chrono::seconds(3);
@@ -73,7 +66,7 @@ asio::awaitable<void> http_upstream::manage() {
     if (async::worker::now() >= next_listing() && !co_await list()) {
       if (lost_epoch_ >= session_->epoch) continue;
       ++failures_;
-      co_await pause(pause_after(failures_, random_), false);
+      co_await pause(pause_after(failures_), false);
       continue;
     }
     co_await update_watches();
@@ -98,14 +91,14 @@ asio::awaitable<bool> http_upstream::renew_session() {
   publish(phase::down, nullptr, why);
   set_state(port::upstream_state::degraded, std::move(why));
   ++failures_;
-  co_await pause(pause_after(failures_, random_), false);
+  co_await pause(pause_after(failures_), false);
   co_return false;
 }
 
 // Attempts to open a session begin at least half a second apart, further when they keep coming to nothing; calls that
 // find their session lost do not hurry them.
 asio::awaitable<void> http_upstream::space_attempts() {
-  const duration apart = failures_ == 0 ? shortest_pause : pause_after(failures_, random_);
+  const duration apart = failures_ == 0 ? options_.attempt_gap : pause_after(failures_);
   const time_point due = last_attempt_ == time_point{} ? time_point{} : last_attempt_ + apart;
   while (!stopping_ && async::worker::now() < due) co_await pause(due - async::worker::now(), false);
 }
@@ -118,6 +111,12 @@ asio::awaitable<void> http_upstream::pause(duration length, bool may_be_suspecte
   if (!woken_) co_await wake_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   woken_ = false;
   pausing_ = false;
+}
+
+duration http_upstream::pause_after(unsigned failures) {
+  const duration grown = options_.attempt_gap * (1u << std::min(failures, 4u));
+  const double jitter = std::uniform_real_distribution<>(0.8, 1.2)(random_);
+  return std::chrono::duration_cast<duration>(std::min(grown, longest_pause) * jitter);
 }
 
 void http_upstream::wake() {
@@ -135,17 +134,19 @@ asio::awaitable<void> http_upstream::ask(const session& of, const std::string& f
 
 asio::awaitable<http_upstream::session_ptr> http_upstream::open_session(std::string& why) {
   if (options_.transport == http_transport::sse) co_return co_await open_link(why);
-  if (async::worker::now() < legacy_until_) co_return co_await open_legacy(why);
-  std::optional<protocol::era> shown;
-  http_reply said;
-  if (session_ptr modern = co_await discover(shown, said)) co_return modern;
-  if (shown == protocol::era::legacy) legacy_until_ = async::worker::now() + options_.legacy_verdict;
-  if (!shown && !said.reply.sent) {
-    why = said.reply.detail;
-    co_return nullptr;
+  if (async::worker::now() >= legacy_until_) {
+    std::optional<protocol::era> shown;
+    http_reply said;
+    if (session_ptr modern = co_await discover(shown, said)) co_return modern;
+    if (!shown && !said.reply.sent) {
+      why = said.reply.detail;
+      co_return nullptr;
+    }
+    // Whatever it said, or left unsaid, a greeting that works is the best evidence.
+    legacy_until_ = async::worker::now() + options_.legacy_verdict;
   }
   session_ptr legacy = co_await open_legacy(why);
-  if (legacy) legacy_until_ = async::worker::now() + options_.legacy_verdict;
+  if (!legacy) legacy_until_ = {};
   co_return legacy;
 }
 

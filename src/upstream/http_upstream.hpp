@@ -38,6 +38,10 @@ struct http_options {
   http_transport transport = http_transport::automatic;
   /// How long a server that was found to be legacy is taken for one; a modern one contradicts by itself.
   duration legacy_verdict = std::chrono::hours(1);
+  /// At least so long between two attempts to open a session; longer when they keep failing.
+  duration attempt_gap = std::chrono::milliseconds(500);
+  /// At least so long between two listings, however often the server says that a list changed.
+  duration listing_gap = std::chrono::seconds(1);
 };
 
 /// One session with the server, shared by all workers (docs/decisions/0009). With a legacy server it is an MCP session;
@@ -118,6 +122,7 @@ class http_upstream final : public port::upstream {
   boost::asio::awaitable<void> manage();
   boost::asio::awaitable<bool> renew_session();
   boost::asio::awaitable<void> space_attempts();
+  duration pause_after(unsigned failures);
   boost::asio::awaitable<session_ptr> open_session(std::string& why);
   boost::asio::awaitable<session_ptr> open_legacy(std::string& why);
   boost::asio::awaitable<session_ptr> open_link(std::string& why);

@@ -19,7 +19,7 @@ constexpr duration longest_pause = std::chrono::seconds(5);
 constexpr duration longest_named_pause = std::chrono::minutes(1);
 // A connection that says nothing for so long may be dead without our being told; servers that keep theirs warm do it
 // more often.
-constexpr duration longest_silence = std::chrono::minutes(5);
+constexpr duration longest_silence = std::chrono::minutes(15);
 constexpr duration patience = std::chrono::minutes(5);  // for the answer to a request of the server
 
 }  // namespace

@@ -90,16 +90,17 @@ class FakeUpstream:
 
 
 class EverythingServer:
-    """server-everything over Streamable HTTP."""
+    """server-everything over Streamable HTTP, or over HTTP with SSE."""
 
-    def __init__(self, folder: Path, port: int | None = None):
+    def __init__(self, folder: Path, port: int | None = None, sse: bool = False):
         self.folder = folder
+        self.sse = sse
         self.port = port or free_port()
         self.process: Process | None = None
 
     def start(self) -> "EverythingServer":
         # The preload keeps the server on loopback, and makes it run on Node 18.
-        command = ["node", "--require", NODE_FOLDER / "preload.cjs", EVERYTHING, "streamableHttp"]
+        command = ["node", "--require", NODE_FOLDER / "preload.cjs", EVERYTHING, "sse" if self.sse else "streamableHttp"]
         self.process = Process(command, self.folder, f"everything-{self.port}", {"PORT": str(self.port)})
         until(self.answers, 20, "server-everything answers")
         return self
@@ -108,7 +109,7 @@ class EverythingServer:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=2)
         try:
             connection.request("GET", "/mcp")
-            return connection.getresponse().status == 400
+            return connection.getresponse().status == (404 if self.sse else 400)
         except OSError:
             return False
         finally:
@@ -116,7 +117,7 @@ class EverythingServer:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/mcp"
+        return f"http://127.0.0.1:{self.port}/{'sse' if self.sse else 'mcp'}"
 
     def pause(self) -> None:
         self.process.signal(signal.SIGSTOP)

@@ -59,6 +59,7 @@ class http_upstream_test : public testing::Test {
   http_upstream_test();
   ~http_upstream_test() override;
 
+  /// At a pace for tests, unless the options name another.
   void start(http_options options = {}, std::string_view path = "/mcp");
   /// A legacy server with one tool; with a session id unless `id` is empty.
   void be_legacy(std::string_view capabilities = R"({"tools":{}})", std::string_view id = "s-1");
