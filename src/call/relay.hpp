@@ -29,6 +29,9 @@ class relay final : public port::client_side {
   boost::asio::awaitable<void> flush() override;
   boost::asio::awaitable<std::string> ask(std::string_view text, const protocol::message& seen,
                                           async::interrupt& until) override;
+  void let_go() override {
+    if (known_.sink != nullptr) known_.sink->let_go();
+  }
 
   /// The client has been asked something: from then on no other upstream may answer in the place of this one.
   bool asked() const { return asked_; }

@@ -97,6 +97,7 @@ clientele::clientele(const std::vector<async::worker*>& workers, const port::lis
   }
   if (links_.fleet == nullptr) return;
   links_.fleet->on_key([this](std::string_view key) { keys_.use(key); });
+  links_.fleet->on_forgotten([this](std::string_view session) { sessions_.end(session); });
   links_.fleet->on_told([this](std::string_view text) { hear(text); });
 }
 

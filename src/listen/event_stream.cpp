@@ -108,12 +108,10 @@ void event_stream::let_go() {
     letting_go_ = true;
     return;
   }
+  if (!opened_) first_id_ = resumption_.parked->begin(asker_->id());
+  if (first_id_.empty()) return;  // too many are away already
   std::string text = std::exchange(unsent_, {});
-  if (!opened_) {
-    first_id_ = resumption_.parked->begin(asker_->id());
-    if (first_id_.empty()) return;
-    text.append(head).append(chunk(first_event(first_id_)));
-  }
+  if (!opened_) text.append(head).append(chunk(first_event(first_id_)));
   if (!pending_.empty()) text.append(chunk(std::exchange(pending_, {})));
   text.append(last_chunk);
   opened_ = let_go_ = true;

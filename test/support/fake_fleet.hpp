@@ -31,6 +31,7 @@ class fake_fleet final : public port::fleet {
   }
 
   void on_key(std::function<void(std::string_view)> hear) override { hear(std::string(32, 'k')); }
+  void on_forgotten(std::function<void(std::string_view)> hear) override { forgotten_ = std::move(hear); }
   void on_told(std::function<void(std::string_view)> hear) override { told_ = std::move(hear); }
 
   void keep(std::string_view session, duration) override {
@@ -39,7 +40,12 @@ class fake_fleet final : public port::fleet {
   }
   void forget(std::string_view session) override {
     const std::lock_guard lock(shared_.mutex);
-    if (!shared_.away) shared_.sessions[std::string(session)] = false;
+    if (shared_.away) return;
+    shared_.sessions[std::string(session)] = false;
+    for (fake_fleet* other : shared_.members) {
+      if (other == this) continue;
+      boost::asio::post(other->control_.io, [other, id = std::string(session)] { other->forgotten_(id); });
+    }
   }
   boost::asio::awaitable<port::presence> look(async::worker&, std::string session) override {
     const std::lock_guard lock(shared_.mutex);
@@ -59,7 +65,7 @@ class fake_fleet final : public port::fleet {
  private:
   fleet_memory& shared_;
   async::worker& control_;
-  std::function<void(std::string_view)> told_;
+  std::function<void(std::string_view)> told_, forgotten_;
 };
 
 }  // namespace switchgear::test

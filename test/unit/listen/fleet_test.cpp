@@ -52,6 +52,15 @@ TEST_F(two_replicas, agree_that_a_session_has_ended) {
   EXPECT_TRUE(post(right, session, call("echo")).starts_with("HTTP/1.1 404 "));
 }
 
+TEST_F(two_replicas, let_go_of_a_session_that_the_other_one_was_told_to_end) {
+  const std::string session = initialize(left.port());
+  const auto stream = open_stream(right, session);
+  wire(left.port()).exchange("DELETE", of(session));
+  EXPECT_TRUE(stream->rest().ends_with("0\r\n\r\n"));
+  EXPECT_TRUE(post(right, session, call("echo")).starts_with("HTTP/1.1 404 "));
+  EXPECT_EQ(right.ended(), std::vector<std::string>{session});
+}
+
 TEST_F(two_replicas, serve_sessions_when_nobody_can_vouch_for_them_but_none_that_they_ended_themselves) {
   const std::string session = initialize(left.port());
   const std::string ended = initialize(left.port());
