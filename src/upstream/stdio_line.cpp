@@ -1,5 +1,6 @@
 #include "upstream/stdio_line.hpp"
 
+#include "protocol/line_writer.hpp"
 #include "protocol/rewrite.hpp"
 
 #include <algorithm>
@@ -57,36 +58,7 @@ std::optional<std::uint64_t> id_among(std::string_view members) {
   return std::nullopt;
 }
 
-void replace_separators(std::string& text) {
-  constexpr std::string_view lead = "\xE2\x80";  // of U+2028 and U+2029
-  std::size_t found = text.find(lead);
-  if (found == std::string::npos) return;
-  std::string out;
-  std::size_t done = 0;
-  for (; found != std::string::npos; found = text.find(lead, found + 1)) {
-    const char last = found + 2 < text.size() ? text[found + 2] : '\0';
-    if (last != '\xA8' && last != '\xA9') continue;
-    out.append(text, done, found - done).append(last == '\xA8' ? "\\u2028" : "\\u2029");
-    done = found + 3;
-  }
-  out.append(text, done);
-  text = std::move(out);
-}
-
 }  // namespace
-
-std::string stdio_line(const parts& message) {
-  std::string line;
-  line.reserve(total_size(message) + 1);
-  for (std::string_view piece : message) line.append(piece);
-  // Inside a string they would not be JSON, so here they stand between tokens.
-  for (std::size_t at = line.find_first_of("\r\n"); at != std::string::npos; at = line.find_first_of("\r\n", at + 1)) {
-    line[at] = ' ';
-  }
-  replace_separators(line);
-  line += '\n';
-  return line;
-}
 
 std::string stdio_line(const port::outgoing_request& request, std::uint64_t id, protocol::era to) {
   const std::string number = std::to_string(id);
@@ -101,7 +73,7 @@ std::string stdio_line(const port::outgoing_request& request, std::uint64_t id, 
                              .request_state = request.request_state,
                              .input_responses = request.input_responses},
                             line);
-  return stdio_line(line.pieces);
+  return protocol::write_line(line.pieces);
 }
 
 std::optional<std::uint64_t> our_id(std::string_view token) {

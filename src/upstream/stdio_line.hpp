@@ -1,7 +1,6 @@
 // One message, one line: what goes into a child's stdin, and whose answer a line was that was too long to keep.
 #pragma once
 
-#include "base/parts.hpp"
 #include "port/upstream.hpp"
 
 #include <cstdint>
@@ -10,10 +9,6 @@
 #include <string_view>
 
 namespace switchgear::upstream {
-
-/// `message` as a line with its end. Line breaks between tokens become spaces. U+2028 and U+2029, which some readers
-/// take for line ends, can stand only inside strings and are escaped there, so that the values stay the same.
-std::string stdio_line(const parts& message);
 
 /// A client's request as a child of era `to` gets it: `id` in place of the id and of the progress token, and what else
 /// the request wants replaced.

@@ -1,5 +1,6 @@
 // What a line of a child says, and whom it concerns.
 #include "protocol/errors.hpp"
+#include "protocol/line_writer.hpp"
 #include "protocol/results.hpp"
 #include "upstream/listing_reader.hpp"
 #include "upstream/stdio_session.hpp"
@@ -120,7 +121,7 @@ void stdio_session::answer(const std::string& id, std::uint64_t number, std::str
   // One that was taken back wants no answer, and another may have its id by now.
   if (found == questions_.end() || found->second.number != number) return;
   questions_.erase(found);
-  post(stdio_line(parts{response}));
+  post(protocol::write_line(parts{response}));
 }
 
 void stdio_session::withdraw(std::string_view id) {

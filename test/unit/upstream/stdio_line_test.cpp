@@ -25,18 +25,6 @@ TEST(line_to_a_child, carries_our_id_token_and_the_upstreams_own_name) {
             "\n");
 }
 
-TEST(line_to_a_child, is_one_line_however_the_client_wrote_it) {
-  const std::string line = stdio_line(parts{"{\r\n  \"a\": \"one\\ntwo", "\"\n}"});
-
-  EXPECT_EQ(line, "{    \"a\": \"one\\ntwo\" }\n");
-}
-
-TEST(line_to_a_child, escapes_the_separators_that_some_readers_take_for_line_ends) {
-  EXPECT_EQ(stdio_line(parts{"\"a\xE2\x80\xA8"
-                             "b\xE2\x80\xA9\xE2\x80\xA7\xE2\x80\""}),
-            "\"a\\u2028b\\u2029\xE2\x80\xA7\xE2\x80\"\n");
-}
-
 TEST(id_of_a_cut_response, is_found_at_the_start) {
   EXPECT_EQ(id_at_start(R"({"jsonrpc":"2.0","id":12,"result":{"content":[{"ty)"), 12U);
   EXPECT_EQ(id_at_start(R"( { "id" : 12 , "jsonrpc")"), 12U);
