@@ -170,7 +170,8 @@ void stdio_upstream::notified(stdio_message message) {
 }
 
 void stdio_upstream::asked(stdio_question question) {
-  questions_.open(std::move(question));
+  // Once the end has begun, the child is about to be closed: no answer would reach it.
+  if (!stopping_) questions_.open(std::move(question));
 }
 
 void stdio_upstream::withdrawn(std::string_view question) {
