@@ -44,6 +44,14 @@ class command_line {
     serve.add_option("--threads", parsed_.threads, "threads that serve calls, 0: one a core; overrides the file")
         ->check(threads_fault);
 
+    auto& stdio = add(command::stdio, "stdio", "run the gateway for one client, over standard input and output");
+    stdio.add_option("FILE", parsed_.file, "configuration: a YAML file, or an mcp.json with \"mcpServers\"")
+        ->required();
+    add_endpoint(stdio, "--admin", parsed_.admin,
+                 "where the admin API is, IP:PORT; none unless this or the file says so");
+    stdio.add_option("--state", parsed_.state, "where breakers are kept; overrides the file")
+        ->check(config::state_fault);
+
     auto& demo = add(command::demo, "demo", "show a breaker at work: a failing tool server and traffic are built in");
     add_endpoint(demo, "--listen", parsed_.listen, "where MCP clients connect, IP:PORT");
     add_endpoint(demo, "--admin", parsed_.admin, "where the admin API is, IP:PORT");

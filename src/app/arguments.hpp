@@ -15,6 +15,7 @@ inline constexpr int exit_usage = 2;   ///< the command line itself is wrong
 enum class command : std::uint8_t {
   nothing,  ///< the text to print says it all: help, version, or what is wrong with the command line
   serve,
+  stdio,
   demo,
   check,
   status,
@@ -23,10 +24,10 @@ enum class command : std::uint8_t {
 /// A parsed command line. Options that were not given stay empty, so that the configuration file's word holds.
 struct arguments {
   app::command command = app::command::nothing;
-  std::string file;                   ///< serve: may be empty; check: the file to check
+  std::string file;                   ///< serve: may be empty; stdio: the configuration; check: the file to check
   std::optional<std::string> listen;  ///< serve, demo: IP:PORT, checked by config::parse_endpoint
-  std::optional<std::string> admin;   ///< serve, demo, status
-  std::optional<std::string> state;   ///< serve
+  std::optional<std::string> admin;   ///< serve, stdio, demo, status
+  std::optional<std::string> state;   ///< serve, stdio
   std::optional<unsigned> threads;    ///< serve
   bool once = false;                  ///< demo
 

@@ -7,6 +7,7 @@
 #include "cascade/answer_cache.hpp"
 #include "console/admin.hpp"
 #include "listen/server.hpp"
+#include "listen/stdio_front.hpp"
 #include "observe/log.hpp"
 #include "observe/metrics.hpp"
 #include "peers/flusher.hpp"
@@ -21,12 +22,12 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
-#include <sys/random.h>
 
 #include <atomic>
 #include <functional>
 #include <random>
 #include <stdexcept>
+#include <sys/random.h>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -65,8 +66,9 @@ unsigned data_threads(const config::gateway& settings) {
 // The order of the members is the order of dependence: what stands above outlives what stands below.
 class gateway::wiring {
  public:
-  wiring(config::gateway settings, observe::log& log)
+  wiring(config::gateway settings, observe::log& log, doors open)
       : settings_(std::move(settings)),
+        doors_(open),
         log_(log),
         workers_(make_workers(data_threads(settings_))),
         metrics_(static_cast<unsigned>(workers_.size()), &log_),
@@ -87,11 +89,12 @@ class gateway::wiring {
   /// Empty, or why the gateway cannot start.
   std::string start();
   void stop();
+  void serve(piped_client client);
 
   bool ready() const { return listings_.all_tried() && !stopping_.load(std::memory_order_relaxed); }
 
   std::uint16_t mcp_port() const { return server_->port(); }
-  std::uint16_t admin_port() const { return admin_->port(); }
+  std::uint16_t admin_port() const { return admin_ ? admin_->port() : 0; }
 
  private:
   static std::vector<std::unique_ptr<async::worker>> make_workers(unsigned data_threads) {
@@ -127,6 +130,7 @@ class gateway::wiring {
   asio::awaitable<void> shut_down();
 
   const config::gateway settings_;
+  const doors doors_;
   observe::log& log_;
   std::vector<std::unique_ptr<async::worker>> workers_;
   observe::metrics metrics_;
@@ -139,6 +143,7 @@ class gateway::wiring {
   listings listings_;
   std::vector<std::unique_ptr<call::service>> services_;
   std::unique_ptr<listen::server> server_;
+  std::unique_ptr<listen::stdio_front> piped_;  // on the first worker
   std::unique_ptr<tool_servers> upstreams_;
   std::vector<std::string> watched_;  // URIs as clients know them; control thread
   std::unique_ptr<console::admin> admin_;
@@ -209,9 +214,11 @@ std::string gateway::wiring::open_addresses() {
     const bool v6 = address.find(':') != std::string::npos;
     return (v6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
   };
-  if (const error_code failed = server_->listen()) {
+  const error_code failed = doors_.mcp ? server_->listen() : error_code();
+  if (failed) {
     return "cannot listen on " + where(settings_.listen.address, settings_.listen.port) + ": " + failed.message();
   }
+  if (!doors_.admin) return {};
   auto admin = console::admin::listen(
       control(), {settings_.admin.address, settings_.admin.port, settings_.listen.allowed_hosts}, sources());
   if (!admin) {
@@ -262,12 +269,23 @@ void gateway::wiring::watch() {
   });
 }
 
+void gateway::wiring::serve(piped_client client) {
+  asio::io_context& io = workers_.front()->io;
+  asio::post(io, [this, &io, client = std::move(client)] {
+    piped_ = std::make_unique<listen::stdio_front>(server_->clients().at(0), client.input, client.output);
+    asio::co_spawn(io, piped_->run(), [this, on_end = client.on_end](std::exception_ptr) {
+      piped_.reset();
+      on_end();
+    });
+  });
+}
+
 asio::awaitable<void> gateway::wiring::shut_down() {
   co_await server_->drain(control());
   // The other replicas may have the places of probes that this one will not make.
   co_await breakers_.finish();
   co_await upstreams_->stop();
-  admin_->stop();
+  if (admin_) admin_->stop();
 }
 
 void gateway::wiring::stop() {
@@ -289,9 +307,9 @@ void gateway::wiring::stop() {
 gateway::gateway(std::unique_ptr<wiring> parts) : wiring_(std::move(parts)) {}
 gateway::~gateway() = default;
 
-boost::system::result<std::unique_ptr<gateway>, std::string> gateway::start(config::gateway settings,
-                                                                            observe::log& log) {
-  auto parts = std::make_unique<wiring>(std::move(settings), log);
+boost::system::result<std::unique_ptr<gateway>, std::string> gateway::start(config::gateway settings, observe::log& log,
+                                                                            doors open) {
+  auto parts = std::make_unique<wiring>(std::move(settings), log, open);
   if (std::string problem = parts->start(); !problem.empty()) return problem;
   return std::unique_ptr<gateway>(new gateway(std::move(parts)));
 }
@@ -304,6 +322,9 @@ std::uint16_t gateway::admin_port() const {
 }
 bool gateway::ready() const {
   return wiring_->ready();
+}
+void gateway::serve(piped_client client) {
+  wiring_->serve(std::move(client));
 }
 void gateway::stop() {
   wiring_->stop();

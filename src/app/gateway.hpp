@@ -5,6 +5,7 @@
 #include "config/gateway.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -14,19 +15,36 @@ class log;
 
 namespace switchgear::app {
 
+/// Which addresses a gateway takes.
+struct doors {
+  bool mcp = true;
+  bool admin = true;
+};
+
+/// A client that speaks over two descriptors, which the gateway takes over.
+struct piped_client {
+  int input;
+  int output;
+  std::function<void()> on_end;  ///< it has gone, and its requests with it; called once, on a thread of the gateway
+};
+
 /// Runs on its own threads: the data threads of the configuration and one control thread. Its methods may be called
 /// from any other thread.
 class gateway {
  public:
-  /// Takes both addresses, begins to open the upstreams and to serve. `log` must outlive the gateway. The error is one
+  /// Takes the addresses, begins to open the upstreams and to serve. `log` must outlive the gateway. The error is one
   /// line for people (an address in use, a CA file that cannot be read).
-  static boost::system::result<std::unique_ptr<gateway>, std::string> start(config::gateway settings,
-                                                                            observe::log& log);
+  static boost::system::result<std::unique_ptr<gateway>, std::string> start(config::gateway settings, observe::log& log,
+                                                                            doors open = {});
   /// Stops if need be.
   ~gateway();
   gateway(const gateway&) = delete;
   gateway& operator=(const gateway&) = delete;
 
+  /// Serves one more client, besides those that come to the MCP address. Not more than once.
+  void serve(piped_client client);
+
+  /// 0: there is none.
   std::uint16_t mcp_port() const;
   std::uint16_t admin_port() const;
 

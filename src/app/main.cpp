@@ -3,6 +3,7 @@
 #include "app/demo.hpp"
 #include "app/serve.hpp"
 #include "app/status.hpp"
+#include "app/stdio.hpp"
 
 #include <csignal>
 #include <exception>
@@ -15,6 +16,8 @@ int run(const switchgear::app::arguments& given) {
   switch (given.command) {
     case command::serve:
       return switchgear::app::serve(given, std::cerr);
+    case command::stdio:
+      return switchgear::app::run_stdio(given, std::cerr);
     case command::demo:
       return switchgear::app::run_demo({given.once, given.listen, given.admin});
     case command::check:

@@ -21,6 +21,7 @@ namespace switchgear::config {
 struct admin_settings {
   std::string address = "127.0.0.1";
   std::uint16_t port = 9090;
+  bool named = false;  ///< somebody asked for it, so that it is there even where it is not by default
 };
 
 /// Bounds of the store of last good answers.

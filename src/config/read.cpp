@@ -34,6 +34,7 @@ void fill(const field& root, gateway& made) {
       } else {
         for (const auto& apply : read_section(root, gateway_keys())) apply(made);
       }
+      made.admin.named = root.at().find("admin") != nullptr;
       check_gateway(root, made);
   }
 }

@@ -229,7 +229,8 @@ def handle(message):
     elif "modern" in modes and not is_modern(message):
         error(message, -32602, "_meta lacks the protocol version")
     elif method == "tools/list":
-        page(message, "tools", [tool("echo")], [tool("stall")] + ([tool("extra")] if "more_tools" in modes else []))
+        more = ["extra"] if "more_tools" in modes else []
+        page(message, "tools", [tool("echo")], [tool(name) for name in ["stall", "progress", "announce", *more]])
     elif method == "prompts/list" and "full" in modes:
         page(message, "prompts", [{"name": "greet"}])
     elif method == "resources/list" and "full" in modes:
