@@ -185,17 +185,18 @@ node_packages() {
 # --- what the tests' own languages install, inside the checkout -----------------------------------------------------
 
 python_packages() {
-  local want=test/e2e/requirements.txt stamp=build/venv/.installed sum
-  [ -f $want ] || return 0
-  sum="$("$PYTHON" --version) $(sha256sum <$want)"
-  if [ -f $stamp ] && [ "$(cat $stamp)" = "$sum" ]; then
-    say "python packages are there"
+  local want=$1 folder=$2 sum
+  local stamp=$folder/.installed
+  [ -f "$want" ] || return 0
+  sum="$("$PYTHON" --version) $(sha256sum <"$want")"
+  if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$sum" ]; then
+    say "python packages are there ($folder)"
     return 0
   fi
-  say "python packages into build/venv"
-  "$PYTHON" -m venv --clear build/venv
-  build/venv/bin/pip install --quiet --disable-pip-version-check --no-input -r $want
-  printf '%s\n' "$sum" >$stamp
+  say "python packages into $folder"
+  "$PYTHON" -m venv --clear "$folder"
+  "$folder/bin/pip" install --quiet --disable-pip-version-check --no-input -r "$want"
+  printf '%s\n' "$sum" >"$stamp"
 }
 
 node_modules() {
@@ -238,6 +239,7 @@ install_packages "${wanted[@]}"
 if [ ${#BACKPORTS[@]} -eq 0 ]; then say "nothing from backports is needed"; fi
 if [ $tests = yes ]; then
   mkdir -p build
-  python_packages
+  python_packages test/e2e/requirements.txt build/venv
+  python_packages test/e2e/langchain-requirements.txt build/venv-langchain
   node_modules
 fi
