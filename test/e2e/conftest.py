@@ -95,6 +95,20 @@ def fake(tmp_path):
 
 
 @pytest.fixture
+def serve():
+    """serve(carrier): a tool server that lives in the test, behind what carries its messages."""
+    started: list = []
+
+    def start(carrier):
+        started.append(carrier)
+        return carrier.start()
+
+    yield start
+    for carrier in started:
+        carrier.stop()
+
+
+@pytest.fixture
 def redis(tmp_path):
     """redis(option="value", ...): a real Redis server; `clock` is a wall clock for it."""
     started: list[RedisServer] = []

@@ -96,6 +96,12 @@ class McpClient:
     def close(self) -> None:
         self.connection.close()
 
+    def double(self) -> "McpClient":
+        """Another connection of the same session."""
+        double = McpClient(self.port, self.timeout, self.path)
+        double.session, double.version = self.session, self.version
+        return double
+
     def headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
         if self.session:

@@ -1,0 +1,364 @@
+"""What carries the messages of a ToolServer: Streamable HTTP, the HTTP+SSE transport of 2024, and stdio.
+
+How events are written is the test's to choose (`encode`, `preamble`, `linger`), as is what stands in an HTTP answer.
+"""
+
+import asyncio
+import json
+import sys
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from harness.process import SUPPORT
+from harness.tool_server import Arrival, Loop, ToolServer
+
+MOST_HEAD = 256 * 1024
+
+
+def plain_event(text: str) -> bytes:
+    return f"event: message\ndata: {text}\n\n".encode()
+
+
+@dataclass
+class Answer:
+    """A whole HTTP answer. `media_type` None: no such field."""
+
+    status: int
+    body: bytes = b""
+    media_type: str | None = None
+    fields: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def rpc(cls, status: int, code: int, text: str, id=None) -> "Answer":
+        error = {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": text}}
+        return cls(status, json.dumps(error).encode(), "application/json")
+
+
+@dataclass
+class Request:
+    verb: str
+    path: str
+    fields: list[tuple[str, str]]
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        return next((value for key, value in self.fields if key.lower() == name.lower()), None)
+
+
+async def read_request(reader: asyncio.StreamReader) -> Request | None:
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return None
+    first, *lines = head.decode("latin-1").strip().split("\r\n")
+    fields = [(name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
+    request = Request(*first.split(" ")[:2], fields, b"")
+    request.body = await reader.readexactly(int(request.header("content-length") or 0))
+    return request
+
+
+class HttpConnection:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
+        self.reader = reader
+        self.writer = writer
+        self.streaming = False
+
+    async def whole(self, answer: Answer) -> None:
+        lines = [f"HTTP/1.1 {answer.status} Scripted"]
+        if answer.status != 204:
+            lines.append(f"Content-Length: {len(answer.body)}")
+        if answer.media_type is not None:
+            lines.append(f"Content-Type: {answer.media_type}")
+        lines += [f"{name}: {value}" for name, value in answer.fields.items()]
+        self.writer.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + answer.body)
+        await self.writer.drain()
+
+    async def begin_stream(self, fields: dict | None = None) -> None:
+        self.streaming = True
+        head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n"
+        head += "".join(f"{name}: {value}\r\n" for name, value in (fields or {}).items())
+        self.writer.write(head.encode() + b"\r\n")
+        await self.writer.drain()
+
+    async def chunk(self, data: bytes) -> None:
+        if data:
+            self.writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+            await self.writer.drain()
+
+    async def end_stream(self) -> None:
+        self.streaming = False
+        self.writer.write(b"0\r\n\r\n")
+        await self.writer.drain()
+
+    async def closed(self) -> None:
+        """Until the peer goes away. It sends nothing meanwhile."""
+        while await self.reader.read(4096):
+            pass
+
+
+class _Listening:
+    """A port of this machine, with its connections, all ended by stop()."""
+
+    def __init__(self, server: ToolServer, port: int = 0):
+        self.server = server
+        self.port = port
+        self.tasks: set[asyncio.Task] = set()
+
+    def start(self):
+        async def listen():
+            self.socket = await asyncio.start_server(self._accept, "127.0.0.1", self.port, limit=MOST_HEAD, backlog=512)
+            self.port = self.socket.sockets[0].getsockname()[1]
+
+        Loop.run(listen())
+        return self
+
+    def stop(self) -> None:
+        async def stop():
+            self.socket.close()
+            for task in list(self.tasks):
+                task.cancel()
+            await asyncio.gather(*self.tasks, return_exceptions=True)
+
+        Loop.run(stop())
+
+    async def _accept(self, reader, writer) -> None:
+        task = asyncio.current_task()
+        self.tasks.add(task)
+        try:
+            await self.converse(reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass  # the peer went away, or the test is over
+        finally:
+            self.tasks.discard(task)
+            writer.close()
+
+    async def converse(self, reader, writer) -> None:
+        raise NotImplementedError
+
+
+class HttpCarrier(_Listening):
+    """Streamable HTTP at any path. `first`: async function of a Request that may give an Answer before anything else is
+    looked at."""
+
+    def __init__(self, server: ToolServer, port: int = 0, *, get_stream: bool = True, sessions: bool = True):
+        super().__init__(server, port)
+        self.get_stream = get_stream
+        self.sessions: set[str] | None = set() if sessions else None
+        self.session_field = "Mcp-Session-Id"
+        self.first: Callable | None = None
+        self.lost = Answer.rpc(404, -32001, "Session not found")
+        self.note_answer = Answer(202)
+        self.encode = plain_event
+        self.preamble: list[bytes] = []  # written at the start of every stream, each in a write of its own
+        self.always_stream = False
+        self.linger = False  # a POST stream stays open after the response
+        self.transform: Callable[[], Callable[[bytes], bytes]] | None = None  # made for each stream: a compressor
+        self.stream_fields: dict[str, str] = {}
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/mcp"
+
+    def forget_sessions(self) -> None:
+        self.sessions.clear()
+
+    async def converse(self, reader, writer) -> None:
+        connection = HttpConnection(reader, writer)
+        while (request := await read_request(reader)) is not None:
+            if not await self._answer(connection, request):
+                return
+
+    async def _answer(self, connection: HttpConnection, request: Request) -> bool:
+        """Whether the connection may carry another request."""
+        message = json.loads(request.body) if request.body else {}
+        self.server.note(message, verb=request.verb, path=request.path, fields=request.fields)
+        if self.first is not None and (answer := await self.first(request)) is not None:
+            await connection.whole(answer)
+            return True
+        if message.get("method") != "initialize" and self.sessions is not None:
+            if request.header("mcp-session-id") not in self.sessions:
+                await connection.whole(self.lost)
+                return True
+        if request.verb == "DELETE":
+            if self.sessions is not None:
+                self.sessions.discard(request.header("mcp-session-id"))
+            await connection.whole(Answer(200))
+            return True
+        if request.verb == "GET":
+            return await self._get_stream(connection)
+        if "id" not in message or "method" not in message:
+            await connection.whole(self.note_answer)
+            return True
+        return await self._respond(connection, message)
+
+    def _writer(self, connection: HttpConnection) -> Callable:
+        transform = self.transform() if self.transform else lambda data: data
+
+        async def write(data: bytes) -> None:
+            await connection.chunk(transform(data))
+
+        return write
+
+    async def _begin(self, connection: HttpConnection) -> Callable:
+        await connection.begin_stream(self.stream_fields)
+        write = self._writer(connection)
+        for piece in self.preamble:
+            await write(piece)
+        return write
+
+    async def _get_stream(self, connection: HttpConnection) -> bool:
+        if not self.get_stream:
+            await connection.whole(Answer(405))
+            return True
+        write = await self._begin(connection)
+
+        async def channel(message: dict) -> None:
+            await write(self.encode(json.dumps(message)))
+
+        self.server.channels.append(channel)
+        try:
+            await connection.closed()
+        finally:
+            self.server.channels.remove(channel)
+        return False
+
+    async def _respond(self, connection: HttpConnection, message: dict) -> bool:
+        write = None
+
+        async def send(before: dict) -> None:
+            nonlocal write
+            write = write or await self._begin(connection)
+            await write(self.encode(json.dumps(before)))
+
+        if self.always_stream and message["method"] != "initialize":
+            write = await self._begin(connection)
+        response = await self.server.respond(message, send)
+        if response is None:
+            await connection.closed()
+            return False
+        if write is None:
+            fields = {}
+            if message["method"] == "initialize" and self.sessions is not None:
+                fields[self.session_field] = session = uuid.uuid4().hex
+                self.sessions.add(session)
+            await connection.whole(Answer(200, json.dumps(response).encode(), "application/json", fields))
+            return True
+        await write(self.encode(json.dumps(response)))
+        if self.linger:
+            await connection.closed()
+            return False
+        await connection.end_stream()
+        return True
+
+
+class SseCarrier(_Listening):
+    """HTTP+SSE as of 2024-11-05: a stream at /sse whose first event names where to POST; answers come on the stream.
+    `endpoint`: what that event says; {session} and {port} are filled in."""
+
+    def __init__(self, server: ToolServer, port: int = 0, endpoint: str = "/messages?session={session}"):
+        super().__init__(server, port)
+        self.endpoint = endpoint
+        self.encode = plain_event
+        self.preamble: list[bytes] = []
+        self.streams: dict[str, Callable] = {}
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/sse"
+
+    async def converse(self, reader, writer) -> None:
+        connection = HttpConnection(reader, writer)
+        while (request := await read_request(reader)) is not None:
+            message = json.loads(request.body) if request.body else {}
+            self.server.note(message, verb=request.verb, path=request.path, fields=request.fields)
+            session = request.path.partition("session=")[2]
+            if request.verb == "GET" and request.path == "/sse":
+                await self._stream(connection)
+                return
+            if request.verb != "POST" or session not in self.streams:
+                await connection.whole(Answer(405 if request.path == "/sse" else 404))
+                continue
+            await connection.whole(Answer(202, b"Accepted", "text/plain"))
+            if "id" in message and "method" in message:
+                task = asyncio.create_task(self._respond(message, self.streams[session]))
+                self.tasks.add(task)
+                task.add_done_callback(self.tasks.discard)
+
+    async def _respond(self, message: dict, send: Callable) -> None:
+        response = await self.server.respond(message, send)
+        if response is not None:
+            await send(response)
+
+    async def _stream(self, connection: HttpConnection) -> None:
+        session = uuid.uuid4().hex
+        await connection.begin_stream()
+        for piece in self.preamble:
+            await connection.chunk(piece)
+
+        async def send(message: dict) -> None:
+            await connection.chunk(self.encode(json.dumps(message)))
+
+        self.streams[session] = send
+        self.server.channels.append(send)
+        endpoint = self.endpoint.format(session=session, port=self.port)
+        await connection.chunk(f"event: endpoint\ndata: {endpoint}\n\n".encode())
+        try:
+            await connection.closed()
+        finally:
+            del self.streams[session]
+            self.server.channels.remove(send)
+
+
+class StdioCarrier(_Listening):
+    """A child process (test/support/stdio_bridge.py) whose lines come here."""
+
+    @property
+    def command(self) -> list[str]:
+        return [sys.executable, str(SUPPORT / "stdio_bridge.py"), str(self.port)]
+
+    async def converse(self, reader, writer) -> None:
+        async def send(message: dict) -> None:
+            writer.write(json.dumps(message).encode() + b"\n")
+            await writer.drain()
+
+        async def respond(message: dict) -> None:
+            response = await self.server.respond(message, send)
+            if response is not None:
+                await send(response)
+
+        running: set[asyncio.Task] = set()
+        self.server.channels.append(send)
+        try:
+            while line := await read_line(reader):
+                message = json.loads(line)
+                self.server.note(message)
+                if "id" in message and "method" in message:
+                    task = asyncio.create_task(respond(message))
+                    running.add(task)
+                    task.add_done_callback(running.discard)
+        finally:
+            self.server.channels.remove(send)
+            for task in running:
+                task.cancel()
+
+
+async def read_line(reader: asyncio.StreamReader) -> bytes:
+    """A line of any length."""
+    line = b""
+    while not line.endswith(b"\n"):
+        try:
+            return line + await reader.readuntil(b"\n")
+        except asyncio.LimitOverrunError as error:
+            line += await reader.readexactly(error.consumed)
+        except asyncio.IncompleteReadError:
+            return b""
+    return line
+
+
+def upstream_of(carrier) -> dict:
+    """The configuration of an upstream behind this carrier."""
+    return {"command": carrier.command} if isinstance(carrier, StdioCarrier) else {"url": carrier.url}
+
+
+__all__ = ["Answer", "Arrival", "HttpCarrier", "Request", "SseCarrier", "StdioCarrier", "plain_event", "upstream_of"]
