@@ -5,6 +5,7 @@ How events are written is the test's to choose (`encode`, `preamble`, `linger`),
 
 import asyncio
 import json
+import ssl
 import sys
 import uuid
 from collections.abc import Callable
@@ -100,14 +101,24 @@ class HttpConnection:
 class _Listening:
     """A port of this machine, with its connections, all ended by stop()."""
 
-    def __init__(self, server: ToolServer, port: int = 0):
+    def __init__(self, server: ToolServer, port: int = 0, tls: tuple | None = None):
         self.server = server
         self.port = port
+        self.tls: ssl.SSLContext | None = None
+        if tls is not None:
+            self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self.tls.load_cert_chain(*tls)
         self.tasks: set[asyncio.Task] = set()
+
+    @property
+    def origin(self) -> str:
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
 
     def start(self):
         async def listen():
-            self.socket = await asyncio.start_server(self._accept, "127.0.0.1", self.port, limit=MOST_HEAD, backlog=512)
+            self.socket = await asyncio.start_server(
+                self._accept, "127.0.0.1", self.port, ssl=self.tls, limit=MOST_HEAD, backlog=512
+            )
             self.port = self.socket.sockets[0].getsockname()[1]
 
         Loop.run(listen())
@@ -141,8 +152,10 @@ class HttpCarrier(_Listening):
     """Streamable HTTP at any path. `first`: async function of a Request that may give an Answer before anything else is
     looked at."""
 
-    def __init__(self, server: ToolServer, port: int = 0, *, get_stream: bool = True, sessions: bool = True):
-        super().__init__(server, port)
+    def __init__(
+        self, server: ToolServer, port: int = 0, *, get_stream: bool = True, sessions: bool = True, tls=None
+    ):
+        super().__init__(server, port, tls)
         self.get_stream = get_stream
         self.sessions: set[str] | None = set() if sessions else None
         self.session_field = "Mcp-Session-Id"
@@ -152,16 +165,26 @@ class HttpCarrier(_Listening):
         self.encode = plain_event
         self.preamble: list[bytes] = []  # written at the start of every stream, each in a write of its own
         self.always_stream = False
+        self.standalone: list[asyncio.StreamWriter] = []
         self.linger = False  # a POST stream stays open after the response
         self.transform: Callable[[], Callable[[bytes], bytes]] | None = None  # made for each stream: a compressor
         self.stream_fields: dict[str, str] = {}
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/mcp"
+        return f"{self.origin}/mcp"
 
     def forget_sessions(self) -> None:
         self.sessions.clear()
+
+    def cut_streams(self) -> None:
+        """Ends every standalone stream, in the middle of nothing."""
+
+        async def cut() -> None:
+            for writer in list(self.standalone):
+                writer.close()
+
+        Loop.run(cut())
 
     async def converse(self, reader, writer) -> None:
         connection = HttpConnection(reader, writer)
@@ -200,8 +223,8 @@ class HttpCarrier(_Listening):
 
         return write
 
-    async def _begin(self, connection: HttpConnection) -> Callable:
-        await connection.begin_stream(self.stream_fields)
+    async def _begin(self, connection: HttpConnection, fields: dict | None = None) -> Callable:
+        await connection.begin_stream({**self.stream_fields, **(fields or {})})
         write = self._writer(connection)
         for piece in self.preamble:
             await write(piece)
@@ -217,31 +240,33 @@ class HttpCarrier(_Listening):
             await write(self.encode(json.dumps(message)))
 
         self.server.channels.append(channel)
+        self.standalone.append(connection.writer)
         try:
             await connection.closed()
         finally:
             self.server.channels.remove(channel)
+            self.standalone.remove(connection.writer)
         return False
 
     async def _respond(self, connection: HttpConnection, message: dict) -> bool:
         write = None
+        fields = {}
+        if message["method"] == "initialize" and self.sessions is not None:
+            fields[self.session_field] = session = uuid.uuid4().hex
+            self.sessions.add(session)
 
         async def send(before: dict) -> None:
             nonlocal write
-            write = write or await self._begin(connection)
+            write = write or await self._begin(connection, fields)
             await write(self.encode(json.dumps(before)))
 
-        if self.always_stream and message["method"] != "initialize":
-            write = await self._begin(connection)
+        if self.always_stream:
+            write = await self._begin(connection, fields)
         response = await self.server.respond(message, send)
         if response is None:
             await connection.closed()
             return False
         if write is None:
-            fields = {}
-            if message["method"] == "initialize" and self.sessions is not None:
-                fields[self.session_field] = session = uuid.uuid4().hex
-                self.sessions.add(session)
             await connection.whole(Answer(200, json.dumps(response).encode(), "application/json", fields))
             return True
         await write(self.encode(json.dumps(response)))
@@ -265,7 +290,7 @@ class SseCarrier(_Listening):
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/sse"
+        return f"{self.origin}/sse"
 
     async def converse(self, reader, writer) -> None:
         connection = HttpConnection(reader, writer)
