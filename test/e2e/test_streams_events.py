@@ -12,7 +12,7 @@ from harness.carriers import HttpCarrier, SseCarrier, plain_event
 from harness.event_stream import EventStream, call_stream
 from harness.mcp_client import McpClient
 from harness.tool_server import ToolServer, text_result
-from harness.waiting import holds, until
+from harness.waiting import until
 
 TOOLS = [f"tool-{number}" for number in range(20)]
 WRITTEN = re.compile(rb"(?:(?:: ?[^\r\n]*|(?:event|id|retry): [^\r\n]*|data: [^\r\n]*)\n)+\Z")
@@ -224,23 +224,3 @@ def test_a_stream_goes_on_after_the_last_event_that_was_heard(retry, gateway, se
         assert again.header("last-event-id") == "seen-41"
         assert again.at - begin >= retry / 1000 * 0.8, "not sooner than the server asked for"
         assert not client.call("up__tool-0").is_error
-
-
-@pytest.mark.seconds
-@pytest.mark.timing
-def test_client_streams_are_kept_warm_with_comments_only(gateway, fake, figure):
-    """RC-023 and RC-029: something at least every 15 s on a stream with no news, and nothing that could be taken for a
-    message."""
-    through = gateway({"upstreams": {"up": {"url": fake().url}}})
-    with McpClient(through.port) as client, EventStream(client) as stream:
-        stream.wait_head()
-        assert stream.status == 200 and stream.is_events
-        moments = [stream.headed_at]
-        until(lambda: len(stream.events) >= 3, 35, "it is kept warm")
-        moments += [event.at for event in stream.events]
-        assert all(event.is_comment for event in stream.events), stream.body
-        longest = max(after - before for before, after in zip(moments, moments[1:]))
-        figure("idle GET stream", longest_silence=f"{longest:.1f} s")
-        assert longest <= 16
-        one_form(stream.body)
-        holds(lambda: not stream.ended.is_set(), 0.5, "it stays open")

@@ -8,11 +8,11 @@ import json
 import ssl
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from harness.process import SUPPORT
-from harness.tool_server import Arrival, Loop, ToolServer
+from harness.tool_server import Loop, ToolServer
 
 MOST_HEAD = 256 * 1024
 
@@ -63,7 +63,7 @@ class HttpConnection:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
         self.reader = reader
         self.writer = writer
-        self.streaming = False
+        self.piece = 0
 
     async def whole(self, answer: Answer) -> None:
         lines = [f"HTTP/1.1 {answer.status} Scripted"]
@@ -72,23 +72,27 @@ class HttpConnection:
         if answer.media_type is not None:
             lines.append(f"Content-Type: {answer.media_type}")
         lines += [f"{name}: {value}" for name, value in answer.fields.items()]
-        self.writer.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + answer.body)
-        await self.writer.drain()
+        self.writer.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
+        for piece in self._pieces(answer.body):
+            self.writer.write(piece)
+            await self.writer.drain()
 
     async def begin_stream(self, fields: dict | None = None) -> None:
-        self.streaming = True
         head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n"
         head += "".join(f"{name}: {value}\r\n" for name, value in (fields or {}).items())
         self.writer.write(head.encode() + b"\r\n")
         await self.writer.drain()
 
     async def chunk(self, data: bytes) -> None:
-        if data:
-            self.writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+        for piece in self._pieces(data):
+            self.writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
             await self.writer.drain()
 
+    def _pieces(self, data: bytes) -> Iterator[bytes]:
+        size = self.piece or len(data)
+        return (data[start : start + size] for start in range(0, len(data), size)) if data else iter(())
+
     async def end_stream(self) -> None:
-        self.streaming = False
         self.writer.write(b"0\r\n\r\n")
         await self.writer.drain()
 
@@ -98,7 +102,7 @@ class HttpConnection:
             pass
 
 
-class _Listening:
+class Listening:
     """A port of this machine, with its connections, all ended by stop()."""
 
     def __init__(self, server: ToolServer, port: int = 0, tls: tuple | None = None):
@@ -108,7 +112,8 @@ class _Listening:
         if tls is not None:
             self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self.tls.load_cert_chain(*tls)
-        self.tasks: set[asyncio.Task] = set()
+        self.tasks: set[asyncio.Task] = set()  # of connections
+        self.cut = 0  # connections that the peer ended while something was being written
 
     @property
     def origin(self) -> str:
@@ -138,7 +143,9 @@ class _Listening:
         self.tasks.add(task)
         try:
             await self.converse(reader, writer)
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+        except ConnectionError:
+            self.cut += 1
+        except (asyncio.IncompleteReadError, asyncio.CancelledError):
             pass  # the peer went away, or the test is over
         finally:
             self.tasks.discard(task)
@@ -148,7 +155,7 @@ class _Listening:
         raise NotImplementedError
 
 
-class HttpCarrier(_Listening):
+class HttpCarrier(Listening):
     """Streamable HTTP at any path. `first`: async function of a Request that may give an Answer before anything else is
     looked at."""
 
@@ -165,6 +172,7 @@ class HttpCarrier(_Listening):
         self.encode = plain_event
         self.preamble: list[bytes] = []  # written at the start of every stream, each in a write of its own
         self.always_stream = False
+        self.piece = 0  # bytes in one write; 0: no matter
         self.standalone: list[asyncio.StreamWriter] = []
         self.linger = False  # a POST stream stays open after the response
         self.transform: Callable[[], Callable[[bytes], bytes]] | None = None  # made for each stream: a compressor
@@ -188,6 +196,7 @@ class HttpCarrier(_Listening):
 
     async def converse(self, reader, writer) -> None:
         connection = HttpConnection(reader, writer)
+        connection.piece = self.piece
         while (request := await read_request(reader)) is not None:
             if not await self._answer(connection, request):
                 return
@@ -214,6 +223,18 @@ class HttpCarrier(_Listening):
             await connection.whole(self.note_answer)
             return True
         return await self._respond(connection, message)
+
+    @staticmethod
+    async def _unless_closed(connection: HttpConnection, work) -> tuple[bool, dict | None]:
+        """(True, its result), or (False, None) when the peer goes away first."""
+        working, closing = asyncio.ensure_future(work), asyncio.ensure_future(connection.closed())
+        try:
+            await asyncio.wait({working, closing}, return_when=asyncio.FIRST_COMPLETED)
+            return (True, working.result()) if working.done() else (False, None)
+        finally:
+            for task in (working, closing):
+                task.cancel()
+            await asyncio.gather(working, closing, return_exceptions=True)
 
     def _writer(self, connection: HttpConnection) -> Callable:
         transform = self.transform() if self.transform else lambda data: data
@@ -262,7 +283,10 @@ class HttpCarrier(_Listening):
 
         if self.always_stream:
             write = await self._begin(connection, fields)
-        response = await self.server.respond(message, send)
+        answered, response = await self._unless_closed(connection, self.server.respond(message, send))
+        if not answered:
+            self.server.abandoned.append(message)
+            return False
         if response is None:
             await connection.closed()
             return False
@@ -277,7 +301,7 @@ class HttpCarrier(_Listening):
         return True
 
 
-class SseCarrier(_Listening):
+class SseCarrier(Listening):
     """HTTP+SSE as of 2024-11-05: a stream at /sse whose first event names where to POST; answers come on the stream.
     `endpoint`: what that event says; {session} and {port} are filled in."""
 
@@ -335,7 +359,7 @@ class SseCarrier(_Listening):
             self.server.channels.remove(send)
 
 
-class StdioCarrier(_Listening):
+class StdioCarrier(Listening):
     """A child process (test/support/stdio_bridge.py) whose lines come here."""
 
     @property
@@ -386,4 +410,3 @@ def upstream_of(carrier) -> dict:
     return {"command": carrier.command} if isinstance(carrier, StdioCarrier) else {"url": carrier.url}
 
 
-__all__ = ["Answer", "Arrival", "HttpCarrier", "Request", "SseCarrier", "StdioCarrier", "plain_event", "upstream_of"]

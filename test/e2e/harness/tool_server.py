@@ -115,6 +115,7 @@ class ToolServer:
         self.calls: dict[str, Callable[[Call], Awaitable]] = dict(calls)
         self.answers: dict[str, Callable[[Call], Awaitable]] = {}
         self.journal: list[Arrival] = []
+        self.abandoned: list[dict] = []  # requests whose peer went away before the answer
         self.running: dict[Any, Call] = {}
         self.channels: list[Callable[[dict], Awaitable[None]]] = []  # where messages outside of any call go
 
