@@ -368,7 +368,9 @@ class StdioCarrier(Listening):
 
     async def converse(self, reader, writer) -> None:
         async def send(message: dict) -> None:
-            writer.write(json.dumps(message).encode() + b"\n")
+            line = json.dumps(message).encode() + b"\n"
+            for start in range(0, len(line), 64 * 1024):
+                writer.write(line[start : start + 64 * 1024])
             await writer.drain()
 
         async def respond(message: dict) -> None:
