@@ -3,7 +3,7 @@
 import json
 
 from harness.carriers import Answer, HttpCarrier, Request
-from harness.tool_server import Call, RpcError, ToolServer
+from harness.tool_server import SILENCE, Call, RpcError, ToolServer
 
 MODERN = "2026-07-28"
 PREFIX = "io.modelcontextprotocol"
@@ -26,6 +26,8 @@ class ModernServer(ToolServer):
         if method in ("initialize", "ping", "logging/setLevel"):
             raise RpcError(-32601, f"Method not found: {method}")
         result = await super()._result(call)
+        if result is SILENCE:
+            return result
         if method == "tools/list":
             result.update(ttlMs=0, cacheScope="private")
         result.setdefault("resultType", "complete")
