@@ -40,10 +40,13 @@ class RoundRobin:
     def _connect(self) -> None:
         self.connections = [McpClient(port) for port in self.ports]
 
-    def next(self) -> McpClient:
-        client = self.connections[next(self.turn) % len(self.connections)]
+    def on(self, replica: int) -> McpClient:
+        client = self.connections[replica % len(self.connections)]
         client.session, client.version = self.session, self.version
         return client
+
+    def next(self) -> McpClient:
+        return self.on(next(self.turn))
 
     def initialize(self) -> "RoundRobin":
         client = self.next()
@@ -125,11 +128,8 @@ def test_a_session_is_known_to_every_replica(replicated, figure):
 def test_notifications_reach_a_client_wherever_its_stream_is(streams_on, replicated):
     through = replicated()
     clients = [through.client(first) for first in range(6)]
-    streams = []
-    for first, client in enumerate(clients):
-        home = McpClient(through.ports[(first + (streams_on == "another replica")) % REPLICAS])
-        home.session, home.version = client.session, client.version
-        streams.append(EventStream(home).wait_head())
+    elsewhere = 0 if streams_on == "the replica of initialize" else 1
+    streams = [EventStream(client.on(first + elsewhere)).wait_head() for first, client in enumerate(clients)]
     assert [stream.status for stream in streams] == [200] * 6
     until(lambda: len(through.server.channels) == REPLICAS, 5, "every replica listens to the server")
     through.server.tools.append("late")
@@ -144,24 +144,19 @@ def test_notifications_reach_a_client_wherever_its_stream_is(streams_on, replica
 def test_a_cancellation_finds_its_call_on_another_replica(replicated, figure):
     through = replicated()
     client = through.client()
-    homes = [McpClient(port) for port in through.ports]
-    for home in homes:
-        home.session, home.version = client.session, client.version
-    replies = []
-    calling = threading.Thread(target=lambda: replies.append(homes[0].call("up__slow", id=101)))
+    calling = threading.Thread(target=lambda: client.on(0).call("up__slow", id=101))
     calling.start()
     until(lambda: through.server.arrived("tools/call", "slow"), 3, "the call is with the server")
     sent = time.monotonic()
     cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 101}}
-    assert homes[1].post(cancel).status == 202
+    assert client.on(1).post(cancel).status == 202
     until(lambda: through.server.arrived("notifications/cancelled"), 2, "the server hears of it", every=0.005)
     (told,) = through.server.arrived("notifications/cancelled")
     figure("cancelled on another replica", after=f"{(told.at - sent) * 1000:.1f} ms")
     assert told.message["params"]["requestId"] == through.server.arrived("tools/call", "slow")[0].message["id"]
     calling.join(5)
     assert not calling.is_alive()
-    for each in [*homes, client]:
-        each.close()
+    client.close()
 
 
 def test_a_session_that_ended_is_404_everywhere(replicated):
@@ -169,12 +164,13 @@ def test_a_session_that_ended_is_404_everywhere(replicated):
     ended, other = through.client(0), through.client(1)
     calls(ended, 6)
     assert ended.next().send("DELETE").status in (200, 202, 204)
-    for _ in range(2 * REPLICAS):
-        until(lambda: ended.call("up__echo").status == 404, 1, "it is unknown on this replica too")
-    for _ in range(2 * REPLICAS):
-        assert ended.call("up__echo").status == 404, "and stays unknown"
-        assert EventStream(ended.next()).wait_head().status == 404
-        assert ended.next().send("DELETE").status == 404
+    for replica in range(REPLICAS):
+        home = ended.on(replica)
+        until(lambda home=home: home.call("up__echo").status == 404, 1, f"it is unknown on replica {replica} too")
+    for replica in range(2 * REPLICAS):
+        assert ended.on(replica).call("up__echo").status == 404, "and stays unknown"
+        assert EventStream(ended.on(replica)).wait_head().status == 404
+        assert ended.on(replica).send("DELETE").status == 404
     calls(other, 6)
     ended.close()
     other.close()
@@ -201,9 +197,7 @@ def test_sessions_outlive_the_replica_that_made_them(replicated, figure):
     through = replicated()
     clients = [through.client(first) for first in range(CLIENTS)]
     on_every_replica(clients, 10)
-    dead = McpClient(through.ports[0])
-    dead.session, dead.version = clients[0].session, clients[0].version
-    stream = EventStream(dead).wait_head()
+    stream = EventStream(clients[0].on(0)).wait_head()
     through.gateways[0].abandon()
     through.gateways[0].stop = lambda: 0.0
     assert stream.ended.wait(5), "its stream has ended with it"
@@ -212,9 +206,7 @@ def test_sessions_outlive_the_replica_that_made_them(replicated, figure):
     lost = together([lambda client=client: go_on(client, CALLS) for client in clients])
     figure("a replica is killed", sessions=CLIENTS, unknown_once=sum(lost))
     assert max(lost) <= 1
-    again = McpClient(through.ports[1])
-    again.session, again.version = clients[0].session, clients[0].version
-    with EventStream(again) as stream:
+    with EventStream(clients[0].on(0)) as stream:
         assert stream.wait_head().status == 200
         through.server.tools.append("late")
         through.server.tell(CHANGED)
