@@ -197,7 +197,8 @@ def test_initialize_cannot_be_cancelled(gateway, serve):
     async def first_initialize(call):
         started.set()
         await asyncio.sleep(0.5)
-        return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+        information = {"name": "slow", "version": "1"}
+        return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": information}
 
     slow = server()
     slow.answers["initialize"] = first_initialize

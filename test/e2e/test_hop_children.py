@@ -51,7 +51,8 @@ def state_of(pid: int) -> str | None:
 
 
 def zombies_of(pid: int) -> list[int]:
-    children = {int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()}
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    children = {int(child) for task in tasks for child in (task / "children").read_text().split()}
     return [child for child in children if state_of(child) == "Z"]
 
 
@@ -73,12 +74,12 @@ def start(gateway, journal: Journal, *options, **settings):
 
 @pytest.mark.seconds
 def test_a_child_that_exits_at_once_is_started_with_growing_pauses(gateway, journal, figure):
-    """The field case watches for 60 s and allows ten starts; here it is 12 s, callers asking all the time, and a pace
+    """The field case watches for 60 s and allows ten starts; here it is 8 s, with callers all the time, and a pace
     that stays below ten in 60 s."""
     through = start(gateway, journal, "--exit-at-once")
     begin = time.monotonic()
     with McpClient(through.port) as client:
-        while time.monotonic() - begin < 12:
+        while time.monotonic() - begin < 8:
             client.call("child__echo")
             time.sleep(0.02)
     moments = [moment for _, moment in journal.starts()]
@@ -86,9 +87,9 @@ def test_a_child_that_exits_at_once_is_started_with_growing_pauses(gateway, jour
     figure("starts of a dying child", count=len(moments), gaps=" ".join(f"{gap:.2f}" for gap in gaps))
     assert 3 <= len(moments) <= 10
     # A call may bring a start forward, now and then; all other pauses grow.
-    assert sum(gap < 0.3 for gap in gaps) <= 12 / 5 and max(gaps) > 2
+    assert sum(gap < 0.3 for gap in gaps) <= 1 + 8 / 5 and max(gaps) > 1
     assert not zombies_of(through.pid)
-    assert "child" in through.upstream("child")["alias"] and through.upstream("child")["state"] == "degraded"
+    assert through.upstream("child")["state"] == "degraded"
 
 
 @pytest.mark.seconds
@@ -116,10 +117,10 @@ def test_many_callers_wait_for_one_slow_start(gateway, journal):
 
 # ---- ending
 
+HARD_TO_END = [[], ["--grandchild"], ["--cling", "--grandchild"], ["--wrapper"], ["--cling", "--wrapper"]]
 
-@pytest.mark.parametrize(
-    "options", [[], ["--grandchild"], ["--cling", "--grandchild"], ["--wrapper"], ["--cling", "--wrapper"]], ids=" ".join
-)
+
+@pytest.mark.parametrize("options", HARD_TO_END, ids=" ".join)
 def test_nothing_is_left_when_the_gateway_ends(options, gateway, journal):
     """By SIGTERM; children and their children that ignore it are ended all the same."""
     through = start(gateway, journal, *options)
@@ -197,14 +198,14 @@ def test_children_of_sessions_of_their_own_end_with_them(gateway, journal):
 @pytest.mark.timing
 @pytest.mark.seconds
 def test_a_probe_starts_a_new_child_first(gateway, journal, figure):
-    """The breaker has tripped over a child that died; half open, the probe goes to a new one, and its success closes."""
+    """The breaker has tripped over a child that died. Half open, the probe goes to a new one; its success closes."""
     breaker = {
         "error_rate": "50%", "minimum_calls": 5, "certainty": "none", "cooldown": "1s", "jitter": "0%",
         "probes_needed": 1, "probe_failures_allowed": 0, "ramp": "0s",
     }  # fmt: skip
     through = start(gateway, journal, breaker=breaker)
     with McpClient(through.port) as client:
-        # Calls while the new child is not there fail, or wait for it: until the breaker of the server or the tool opens.
+        # Each call ends the child, or waits for the next one: until a breaker opens, the server's or the tool's.
         begin = time.monotonic()
         while time.monotonic() - begin < 10:
             client.call("child__die")

@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from harness.carriers import Answer, HttpCarrier
-from harness.mcp_client import McpClient, messages_of
+from harness.carriers import HttpCarrier
+from harness.mcp_client import McpClient, initialize_params, messages_of
 from harness.modern_server import MODERN, ModernServer, modern_carrier
 from harness.raw_http import RawConnection, post
+from harness.scripted_http import Answer
 from harness.tool_server import ToolServer
 from harness.waiting import until
 
@@ -162,14 +163,8 @@ def test_a_client_sees_its_own_session_once(gateway, serve):
     server = ToolServer(["echo"])
     carrier = serve(HttpCarrier(server))
     through = gateway({"upstreams": {"up": {"url": carrier.url}}})
-    body = json.dumps(
-        {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "initialize",
-            "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
-        }
-    ).encode()
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize_params("2025-06-18")}
+    body = json.dumps(hello).encode()
     sessions = [value for name, value in raw_head(through.port, post(body)) if name == "mcp-session-id"]
     assert len(sessions) == 1 and sessions[0] not in carrier.sessions
     call = b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"up__echo","arguments":{}}}'

@@ -7,9 +7,10 @@ import time
 
 import pytest
 
-from harness.carriers import Answer, HttpCarrier
+from harness.carriers import HttpCarrier
 from harness.mcp_client import McpClient
 from harness.raw_http import RawConnection, post
+from harness.scripted_http import Answer
 from harness.tool_server import SILENCE, ToolServer
 from harness.waiting import until
 

@@ -5,9 +5,10 @@ import time
 
 import pytest
 
-from harness.carriers import Answer, HttpCarrier
+from harness.carriers import HttpCarrier
 from harness.mcp_client import McpClient
 from harness.raw_http import RawConnection
+from harness.scripted_http import Answer
 from harness.together import together
 from harness.tool_server import ToolServer
 from harness.waiting import until

@@ -14,7 +14,12 @@ from harness.waiting import holds, until
 
 CHANGED = "notifications/tools/list_changed"
 SOON = 2.0
-SPOKEN = {"the GET stream": HttpCarrier, "stdio": StdioCarrier, "HTTP+SSE": SseCarrier, "a modern listen": modern_carrier}
+SPOKEN = {
+    "the GET stream": HttpCarrier,
+    "stdio": StdioCarrier,
+    "HTTP+SSE": SseCarrier,
+    "a modern listen": modern_carrier,
+}
 
 
 async def announce(call) -> dict:

@@ -43,7 +43,8 @@ SCHEMAS = {
     "odd-numbers": {
         "type": "object",
         "properties": {
-            "n": {"type": "number", "minimum": -1.5e300, "maximum": 9007199254740993, "multipleOf": 0.1, "default": 1.0}
+            "n": {"type": "number", "minimum": -1.5e300, "maximum": 9007199254740993, "multipleOf": 0.1},
+            "one": {"type": "number", "default": 1.0, "const": 1},
         },
     },
     "odd-texts": {
@@ -54,7 +55,12 @@ SCHEMAS = {
     "deep": DEEP,
 }
 # Not what a schema may be: passed as it is or left out, by name, and the others are there.
-BAD_SCHEMAS = {"properties-null": {"type": "object", "properties": None}, "boolean": True, "text": "object", "null": None}
+BAD_SCHEMAS = {
+    "properties-null": {"type": "object", "properties": None},
+    "boolean": True,
+    "text": "object",
+    "null": None,
+}
 
 
 def full(name: str, schema) -> dict:
@@ -64,7 +70,11 @@ def full(name: str, schema) -> dict:
         "title": f"The {name}",
         "description": "with \"quotes\", tabs\tand ünï",
         "inputSchema": schema,
-        "outputSchema": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"type": "integer"}}},
+        "outputSchema": {
+            "type": "object",
+            "properties": {"a": {"$ref": "#/$defs/a"}},
+            "$defs": {"a": {"type": "integer"}},
+        },
         "annotations": {"title": "T", "readOnlyHint": True, "openWorldHint": False, "vendorHint": {"a": [1]}},
         "_meta": {"example.com/key": {"a": [1, 2.50, None]}, "plain": "x"},
         "icons": [{"src": "data:image/png;base64,AA==", "mimeType": "image/png", "sizes": ["48x48"]}],
@@ -128,7 +138,10 @@ def test_what_is_no_definition_harms_no_other(definition, gateway, serve):
 
 
 RESULTS = {
-    "structured": {"content": [{"type": "text", "text": "{}"}], "structuredContent": {"a": [1, 1.0, {"b": None}], "": ""}},
+    "structured": {
+        "content": [{"type": "text", "text": "{}"}],
+        "structuredContent": {"a": [1, 1.0, {"b": None}], "": ""},
+    },
     "_meta": {"content": [], "_meta": {"example.com/x": [1, {"y": 2}], "plain": 1e-7}},
     "resource links": {
         "content": [

@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from harness.carriers import Answer, HttpCarrier, SseCarrier
+from harness.carriers import HttpCarrier, SseCarrier
 from harness.certificates import Authority
 from harness.mcp_client import McpClient, initialize_params
 from harness.raw_http import RawConnection, post
+from harness.scripted_http import Answer
 from harness.tool_server import ToolServer
 from harness.waiting import until
 

@@ -10,7 +10,7 @@ import pytest
 from harness.carriers import HttpCarrier
 from harness.event_stream import EventStream
 from harness.fleet import QUICK
-from harness.mcp_client import McpClient, Reply
+from harness.mcp_client import McpClient, Reply, initialize_params
 from harness.together import together
 from harness.tool_server import SILENCE, ToolServer, text_result
 from harness.waiting import holds, until
@@ -50,9 +50,9 @@ class RoundRobin:
 
     def initialize(self) -> "RoundRobin":
         client = self.next()
-        reply = client.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "r", "version": "1"}})
+        reply = client.request("initialize", initialize_params())
         assert reply.status == 200
-        self.session, self.version = reply.headers["mcp-session-id"], "2025-11-25"
+        self.session, self.version = reply.headers["mcp-session-id"], reply.result["protocolVersion"]
         told = self.next().post({"jsonrpc": "2.0", "method": "notifications/initialized"})
         assert told.status == 202, told
         return self
@@ -255,8 +255,8 @@ def test_replicas_with_one_key_serve_each_others_sessions(gateway, serve):
 
 def test_a_session_outlives_a_restart_with_its_key(gateway, serve):
     server = ToolServer()
-    configuration = {"upstreams": {"up": {"url": serve(HttpCarrier(server)).url}}, "sessions": {"key": "kept in a safe place"}}
-    through = gateway(configuration)
+    upstreams = {"up": {"url": serve(HttpCarrier(server)).url}}
+    through = gateway({"upstreams": upstreams, "sessions": {"key": "kept in a safe place"}})
     with McpClient(through.port) as client:
         assert not client.call("up__echo").is_error
         through.stop()

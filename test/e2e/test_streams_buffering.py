@@ -8,10 +8,11 @@ import zlib
 
 import pytest
 
-from harness.carriers import Answer, HttpCarrier
+from harness.carriers import HttpCarrier
 from harness.event_stream import EventStream, call_stream
 from harness.holding_proxy import HoldingProxy
 from harness.mcp_client import McpClient
+from harness.scripted_http import Answer
 from harness.tool_server import ToolServer, text_result
 from harness.waiting import holds
 
@@ -150,18 +151,17 @@ def test_a_streams_head_is_there_before_any_event(gateway, serve):
 
 @pytest.mark.seconds
 @pytest.mark.timing
-@pytest.mark.slow
 def test_an_idle_stream_is_kept_warm_with_comments_only(gateway, serve, figure):
     """RC-023, too. The field case waits for five minutes behind a proxy that drops what is silent for 60 s; here it is
-    half a minute behind one that drops after 20 s. Nothing of what is sent could be taken for a message."""
+    18 s behind one that drops after 17 s. Nothing of what is sent could be taken for a message."""
     through = gateway({"upstreams": {"up": {"url": serve(HttpCarrier(ToolServer())).url}}})
-    proxy = serve(HoldingProxy(through.port, silence=20))
+    proxy = serve(HoldingProxy(through.port, silence=17))
     with McpClient(through.port) as client:
         client.port = proxy.port
         with EventStream(client) as stream:
             stream.wait_head()
             assert stream.status == 200
-            holds(lambda: not stream.ended.is_set(), 32, "the stream is open", every=0.2)
+            holds(lambda: not stream.ended.is_set(), 18, "the stream is open", every=0.2)
             moments = [stream.headed_at, *(event.at for event in stream.events), time.monotonic()]
     assert all(event.is_comment for event in stream.events), stream.body
     longest = max(after - before for before, after in zip(moments, moments[1:]))

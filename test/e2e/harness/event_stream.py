@@ -120,7 +120,9 @@ class EventStream:
         return found[0]
 
 
-def call_stream(client: McpClient, name: str, arguments: dict | None = None, id=1, token=None, **headers) -> EventStream:
+def call_stream(
+    client: McpClient, name: str, arguments: dict | None = None, id=1, token=None, **headers
+) -> EventStream:
     """A tools/call, answered as it comes. `token` None: no progress is wanted."""
     params: dict = {"name": name, "arguments": arguments or {}}
     if token is not None:

@@ -1,9 +1,9 @@
-"""A reverse proxy as clients meet them: it holds an answer back until a buffer is full, unless told not to, and it drops
-a stream that is silent for long."""
+"""A reverse proxy as clients meet them: it holds an answer back until a buffer is full, unless told not to, and drops a
+stream that is silent for long."""
 
 import asyncio
 
-from harness.carriers import Listening
+from harness.scripted_http import Listening
 
 HELD = 4096
 

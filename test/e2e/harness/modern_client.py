@@ -1,4 +1,4 @@
-"""A client of the modern era: no handshake, no session; each request says for itself who speaks and what it is about."""
+"""A client of the modern era: no handshake, no session; each request says who speaks and what it is about."""
 
 import json
 from typing import Any

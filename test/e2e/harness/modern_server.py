@@ -2,7 +2,8 @@
 
 import json
 
-from harness.carriers import Answer, HttpCarrier, Request
+from harness.carriers import HttpCarrier
+from harness.scripted_http import Answer, Request
 from harness.tool_server import SILENCE, Call, RpcError, ToolServer
 
 MODERN = "2026-07-28"
