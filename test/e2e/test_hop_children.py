@@ -153,7 +153,6 @@ def test_a_dead_child_leaves_no_zombie_and_no_grandchild(gateway, journal):
     assert not zombies_of(through.pid)
 
 
-@pytest.mark.slow
 def test_sessions_that_come_and_go_start_no_children(gateway, journal):
     """500 of clients that declare nothing: all share the one child."""
     through = start(gateway, journal)
