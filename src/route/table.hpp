@@ -29,9 +29,13 @@ class table {
   table() = default;
   /// The result is the same whatever the order of `all`. `what` names the kind in problems.
   table(std::vector<Item> all, std::string_view what) {
-    // The definition counts too: of what is listed twice, every replica must keep the same one.
+    // Of a name that was made for one and is another's own, the made one stays: an upstream could otherwise take over
+    // a name that is out by listing something that is called like it. The definition counts too: of what is listed
+    // twice, every replica must keep the same one.
     std::ranges::sort(all, [](const Item& a, const Item& b) {
-      return std::tie(a.name, a.alias, a.original, a.definition) < std::tie(b.name, b.alias, b.original, b.definition);
+      const bool own_a = a.name.ends_with(a.original), own_b = b.name.ends_with(b.original);
+      return std::tie(a.name, own_a, a.alias, a.original, a.definition) <
+             std::tie(b.name, own_b, b.alias, b.original, b.definition);
     });
     items_.reserve(all.size());
     for (Item& each : all) {

@@ -24,15 +24,15 @@ class Journal:
     def command(self, *options) -> list[str]:
         return [sys.executable, str(SUPPORT / "unruly_child.py"), str(self.path), *map(str, options)]
 
-    def _lines(self, what: str) -> list[tuple[int, float]]:
+    def lines(self, what: str) -> list[tuple[int, float]]:
         lines = [line.split() for line in self.path.read_text().splitlines()]
         return [(int(pid), float(moment)) for kind, pid, moment in lines if kind == what]
 
     def starts(self) -> list[tuple[int, float]]:
-        return self._lines("start")
+        return self.lines("start")
 
     def pids(self) -> list[int]:
-        return [pid for what in ("start", "grandchild") for pid, _ in self._lines(what)]
+        return [pid for what in ("start", "grandchild") for pid, _ in self.lines(what)]
 
     def alive(self) -> list[int]:
         """Those that run. Who must reap an orphan that has ended is not the gateway's business."""
@@ -147,7 +147,7 @@ def test_a_dead_child_leaves_no_zombie_and_no_grandchild(gateway, journal):
     through = start(gateway, journal, "--grandchild")
     with McpClient(through.port) as client:
         assert client.call("child__die").is_error
-        first = journal.pids()[:1] + [pid for pid, _ in journal._lines("grandchild")][:1]
+        first = journal.pids()[:1] + [pid for pid, _ in journal.lines("grandchild")][:1]
         until(lambda: not set(first) & set(journal.alive()), 5, "both are gone")
         until(lambda: not client.call("child__echo").is_error, 10, "a new one serves", every=0.1)
     assert not zombies_of(through.pid)

@@ -76,6 +76,24 @@ TEST(catalogue, renames_nothing_when_a_tool_comes_later) {
   EXPECT_EQ(second.size(), 3u);
 }
 
+// RC-043
+TEST(catalogue, gives_no_name_away_to_a_tool_that_is_called_like_it) {
+  for (const char* original : {"a.b", "zzz.b", "~"}) {
+    const std::string out = exported_name(naming::prefix, "u", original);
+    const std::string looks_alike = out.substr(3);
+    ASSERT_EQ(exported_name(naming::prefix, "u", looks_alike), out);
+    const auto both = tools({looks_alike, original});
+    const upstream_tools late[] = {{"u", 0, both}};
+
+    const catalogue all(late, naming::prefix);
+
+    EXPECT_EQ(all.find(out)->original, original);
+    EXPECT_EQ(all.size(), 1u);
+    ASSERT_EQ(all.problems().size(), 1u);
+    EXPECT_NE(all.problems()[0].find(looks_alike), std::string::npos);
+  }
+}
+
 TEST(catalogue, leaves_out_what_is_listed_twice_and_says_so) {
   const auto twice = tools({"a", "a", "b"});
   const upstream_tools upstreams[] = {{"u", 0, twice}};
