@@ -70,6 +70,10 @@ asio::awaitable<void> conversation::flush() {
   if (client_ != nullptr) co_await client_->flush();
 }
 
+void conversation::let_go() {
+  if (client_ != nullptr) client_->let_go();
+}
+
 asio::awaitable<void> conversation::end() {
   if (asked_) co_await asked_->end();
 }

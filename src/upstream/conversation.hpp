@@ -40,6 +40,8 @@ class conversation {
                                     std::string& problem);
   /// Before a wait for more: what came goes out.
   boost::asio::awaitable<void> flush();
+  /// As client_side::let_go.
+  void let_go();
   boost::asio::awaitable<void> end();
 
  private:

@@ -81,7 +81,7 @@ asio::awaitable<void> http_exchange::read_stream(const http_request& request, po
     wait = last_event_ != before ? shortest_wait : std::min(wait * 2, longest_wait);
     const auto named = events_->retry_ms();
     // A server that holds no stream for the call wants nobody to hold one: our client may come back for the answer too.
-    if (client_ != nullptr) client_->let_go();
+    conversation_.let_go();
     transfer_.reset();
     if (!co_await ask_for_rest(request, reply, named ? std::chrono::milliseconds(*named) : wait)) co_return;
   }
