@@ -6,6 +6,7 @@
 #include <openssl/rand.h>
 
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <stdexcept>
 #include <utility>
@@ -19,8 +20,12 @@ namespace {
 // How old a session may be that nobody in the fleet can vouch for.
 constexpr std::chrono::seconds longest_trust = std::chrono::hours(24);
 
+template <class Unit>
+std::int64_t wall_clock() {
+  return std::chrono::duration_cast<Unit>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 std::int64_t seconds_now() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return wall_clock<std::chrono::seconds>();
 }
 
 std::string replica_name() {
@@ -251,8 +256,10 @@ bool clientele::set_level(session& of, std::string_view raw_level) {
 void clientele::attach(shard& here, subscriber& stream, session& of) {
   stream.mark = make_mark(here.on.index, ++here.streams_opened);
   here.streams.push_back(stream);
+  const std::int64_t now = wall_clock<std::chrono::microseconds>();
+  of.stream_since() = now;
   end_stream(of.stream().exchange(stream.mark));
-  tell(letter_kind::moved, of.id(), {});
+  tell(letter_kind::moved, of.id(), std::to_string(now));
 }
 
 void clientele::detach(const subscriber& stream, session& of) {
@@ -291,12 +298,20 @@ void clientele::hear(std::string_view text) {
       return;
     }
     case letter_kind::moved:
-      if (const auto one = sessions_.find(told->session, async::worker::now())) end_stream(one->stream());
+      hear_moved(told->session, told->body);
       return;
     case letter_kind::level:
       if (const auto one = sessions_.find(told->session, async::worker::now())) one->set_log_level(told->body);
       return;
   }
+}
+
+// The client may have come back here since: then it is the other replica that has to let go.
+void clientele::hear_moved(std::string_view session, std::string_view when) {
+  std::int64_t then = 0;
+  std::from_chars(when.data(), when.data() + when.size(), then);
+  const auto found = sessions_.find(session, async::worker::now());
+  if (found && found->stream_since() < then) end_stream(found->stream());
 }
 
 void clientele::announce_watches() {

@@ -101,6 +101,7 @@ class clientele final : public port::audience {
 
  private:
   void hear(std::string_view text);
+  void hear_moved(std::string_view session, std::string_view when);
   void keep(session& one, time_point now);
   void tell(letter_kind kind, std::string_view session, std::string_view body);
   void cancel_here(std::string_view client, std::string_view id);

@@ -12,7 +12,7 @@ enum class letter_kind : std::uint8_t {
   cancel,    ///< the client takes back its request; body: the raw id
   response,  ///< the client answers a server's request; body: the message
   deliver,   ///< for the client's stream; body: the message
-  moved,     ///< the client has opened its stream here; no body
+  moved,     ///< the client has opened its stream here; body: when, in microseconds since 1970
   level,     ///< the client wants log messages from this level on; body: the raw level
 };
 

@@ -39,6 +39,9 @@ class session {
   /// Where the client's stream is: a number that its owner understands; 0: nowhere here.
   std::atomic<std::uint64_t>& stream() { return stream_; }
 
+  /// When that stream was opened, in microseconds since 1970.
+  std::atomic<std::int64_t>& stream_since() { return stream_since_; }
+
   /// Notes a use. True if the fleet should hear of it: the last time was `interval` ago.
   bool use(time_point now, duration interval);
   time_point used() const { return used_.load(std::memory_order_relaxed); }
@@ -52,6 +55,7 @@ class session {
   std::atomic<time_point> told_{time_point{}};
   std::atomic<const std::string_view*> level_{&no_level};
   std::atomic<std::uint64_t> stream_{0};
+  std::atomic<std::int64_t> stream_since_{0};
 };
 
 /// Thread-safe. A session that is not used for `idle` is forgotten; when `most` are there, no more are taken, so that
