@@ -117,11 +117,6 @@ std::string watch_request(std::uint64_t id, std::string_view uri, bool begin) {
                        R"("uri":)" + protocol::quoted(uri));
 }
 
-std::string tools_list_request(std::uint64_t id, std::string_view cursor) {
-  return plain_request(id, protocol::era::legacy, "tools/list",
-                       cursor.empty() ? std::string() : R"("cursor":)" + std::string(cursor));
-}
-
 std::string cancelled_notification(std::uint64_t id, std::string_view reason) {
   return R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" + std::to_string(id) +
          R"(,"reason":)" + protocol::quoted(reason) + "}}";

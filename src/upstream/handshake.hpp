@@ -31,8 +31,6 @@ std::string plain_request(std::uint64_t id, protocol::era era, std::string_view 
 std::string listen_request(std::uint64_t id, const std::vector<std::string>& uris);
 /// Legacy: begins or ends to be told when the resource changes.
 std::string watch_request(std::uint64_t id, std::string_view uri, bool begin);
-/// `cursor` is a raw token of the page before, empty for the first page.
-std::string tools_list_request(std::uint64_t id, std::string_view cursor);
 /// Tells a server that we no longer wait for request `id`. `reason` is plain text.
 std::string cancelled_notification(std::uint64_t id, std::string_view reason);
 
@@ -56,14 +54,5 @@ bool read_discovery(std::string_view result, server_hello& out, std::string& why
 /// What the answer to server/discover says of the server's era; nothing if it says nothing, as with an error that
 /// servers of both eras use. An error that names the revisions it would like better is an answer of its era.
 std::optional<protocol::era> era_shown(const protocol::message& response, std::string_view text);
-
-/// How much of tools/list we take from one server: a server must not fill our memory or keep us asking for ever.
-inline constexpr std::size_t most_pages = 1000;
-inline constexpr std::size_t most_list_bytes = 32 * 1024 * 1024;
-
-/// Is `code` the answer of a server that has no tools at all, so that its list is empty?
-inline bool means_no_tools(std::int64_t error_code) {
-  return error_code == -32601;
-}
 
 }  // namespace switchgear::upstream
