@@ -10,6 +10,7 @@
 #include "cascade/stand_in.hpp"
 #include "cascade/wording.hpp"
 #include "protocol/errors.hpp"
+#include "protocol/results.hpp"
 #include "protocol/text.hpp"
 
 #include <optional>
@@ -106,7 +107,12 @@ boost::asio::awaitable<void> service::call(async::worker& on, const port::incomi
   } else {
     where = known->find_resource(seen.uri_text);
   }
-  if (where.through != nullptr) {
+  // A modern server knows no subscription of a resource by itself: it is watched along with everything else.
+  const bool is_watched = seen.method.ends_with("subscribe") && where.through != nullptr &&
+                          where.through->upstream->era() == protocol::era::modern;
+  if (is_watched) {
+    respond(call, std::string(protocol::empty_result), out);
+  } else if (where.through != nullptr) {
     co_await run(on, call, where, interrupt, client, out);
   } else {
     refuse_unknown(call, out);

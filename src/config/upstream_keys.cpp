@@ -13,6 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::size_t MiB = std::size_t{1024} * 1024;
+
 /// A mapping of variable names to values for a child process; shown with the values masked.
 kind<std::map<std::string, std::string>> some_variables() {
   using variables = std::map<std::string, std::string>;
@@ -82,6 +84,14 @@ key<upstream> http_only(key<upstream> of) {
   return of;
 }
 
+/// Leaves a key out of the effective values of a server that is reached by URL.
+key<upstream> stdio_only(key<upstream> of) {
+  of.show = [show = of.show](const upstream& from) { return from.link.is_stdio ? show(from) : std::nullopt; };
+  return of;
+}
+
+const auto memory_of = [](auto& to) -> auto& { return to.link.stdio.memory_limit; };
+const auto files_of = [](auto& to) -> auto& { return to.link.stdio.open_files; };
 const auto url_of = [](auto& to) -> auto& { return to.link.http.url; };
 const auto headers_of = [](auto& to) -> auto& { return to.link.http.headers; };
 const auto environment_of = [](auto& to) -> auto& { return to.link.stdio.environment; };
@@ -106,6 +116,10 @@ const keys<upstream>& upstream_keys() {
       value_key<upstream>(
           "headers", some_headers(), headers_of,
           "Sent with every request, for example `{Authorization: \"Bearer ${TOKEN}\"}`. Only with `url`."),
+      http_only(value_key<upstream>(
+          "sse", a_flag(), [](auto& to) -> auto& { return to.link.http.sse; },
+          "The server speaks HTTP with SSE (2024-11-05), and nothing else is tried. Without it that is tried when "
+          "Streamable HTTP is refused. Only with `url`.")),
       section_key<upstream>("tls", tls_keys(), itself, "How an https server is verified. Only with `url`."),
       command_key(some_arguments(), "The program to start as a stdio server, and its arguments. Either this or `url`."),
       args_key("More arguments, put after those of `command`."),
@@ -113,6 +127,24 @@ const keys<upstream>& upstream_keys() {
                           "Environment variables of the child, added to the gateway's own. Only with `command`."),
       value_key<upstream>("directory", a_text(), directory_of,
                           "Working directory of the child; the gateway's own when not set. Only with `command`."),
+      value_key<upstream>(
+          "era",
+          one_of<std::optional<protocol::era>>(
+              {{"auto", std::nullopt}, {"legacy", protocol::era::legacy}, {"modern", protocol::era::modern}}),
+          [](auto& to) -> auto& { return to.link.era; },
+          "What the server speaks: `legacy` up to 2025-11-25, `modern` from 2026-07-28. `auto`: it is "
+          "asked, and one of both eras is spoken to in the modern way."),
+      stdio_only(
+          value_key<upstream>("memory", a_size(MiB, 1024 * 1024 * MiB, zero::off), memory_of,
+                              "Most private memory of each of the child's processes; `0`: any. Only with `command`.")),
+      stdio_only(
+          value_key<upstream>("open_files", a_count(0, 1'000'000), files_of,
+                              "Most descriptors of each of the child's processes; `0`: any. Only with `command`.")),
+      stdio_only(value_key<upstream>(
+          "probe_timeout", a_duration(10ms, 60s), [](auto& to) -> auto& { return to.link.stdio.probe_timeout; },
+          "How long a child may think about being asked for its era; a silent one is then greeted in the legacy way. "
+          "Only "
+          "with `command`.")),
       value_key<upstream>(
           "connect_timeout", a_duration(10ms, 60s), [](auto& to) -> auto& { return to.link.connect_timeout; },
           "How long name look-up, TCP and TLS may take together."),
@@ -168,8 +200,9 @@ void check_upstream(const field& at, const upstream& made) {
     if (!tried) at.fail("has neither `url` nor `command`; one of them is needed");
     return;
   }
-  constexpr std::string_view only_http[] = {"headers", "tls", "connections"};
-  constexpr std::string_view only_stdio[] = {"args", "env", "directory", "cwd"};
+  constexpr std::string_view only_http[] = {"headers", "sse", "tls", "connections"};
+  constexpr std::string_view only_stdio[] = {"args",   "env",        "directory",    "cwd",
+                                             "memory", "open_files", "probe_timeout"};
   if (made.link.is_stdio) {
     for (const std::string_view name : only_http) {
       if (at.at().find(name) != nullptr)

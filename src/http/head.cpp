@@ -19,6 +19,11 @@ std::string_view plain(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
+bool names_events_first(std::string_view accept) {
+  const std::string_view first = accept.substr(0, accept.find(','));
+  return accept_covers(first, "text/event-stream") && !accept_covers(first, "application/json");
+}
+
 // Sinks what basic_parser finds as views, without its containers: one pass, no allocation.
 template <bool is_request, class Head>
 class sink : public beast::http::basic_parser<is_request> {
@@ -111,6 +116,7 @@ class sink : public beast::http::basic_parser<is_request> {
             head_.accepts_json = head_.accepts_sse = true;
             return;
           }
+          head_.events_first |= !head_.accepts_json && names_events_first(content);
           head_.accepts_json |= accept_covers(content, "application/json");
           head_.accepts_sse |= accept_covers(content, "text/event-stream");
           return;

@@ -39,6 +39,7 @@ struct request_head {
   bool has_accept = false;
   bool accepts_json = false;  ///< some Accept line covers application/json
   bool accepts_sse = false;   ///< some Accept line covers text/event-stream
+  bool events_first = false;  ///< text/event-stream stands before application/json
 };
 
 struct response_head {

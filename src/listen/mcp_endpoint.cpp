@@ -258,7 +258,10 @@ asio::awaitable<bool> mcp_endpoint::answer(const incoming& asked, const sender& 
   if (from.era == era::modern || from.session->abilities().any()) watch.emplace(client_, break_off, &events);
   port::answer out;
   co_await dispatch(here_).request(asked, from, interrupt, takes_events() ? &events : nullptr, out);
-  if (!events.used() && (takes_json() || !takes_events())) {
+  // Of two forms that a client takes, the one that it names first. Legacy servers answer in events anyhow; those of the
+  // modern era only when there is more than the answer to say.
+  const bool as_events = from.era == era::legacy && head_.events_first && takes_events();
+  if (!events.used() && !as_events && (takes_json() || !takes_events())) {
     co_return co_await reply_.json(std::move(out.pieces), out.status);
   }
   co_return co_await events.finish(std::move(out.pieces)) && reply_.keeps();

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "base/time.hpp"
+#include "protocol/version.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +30,7 @@ struct http_upstream_settings {
   std::string url;                                           ///< http://host:port/path or https://...
   std::vector<std::pair<std::string, std::string>> headers;  ///< sent with every request
   std::string ca_file;  ///< PEM bundle to trust instead of the system's; empty: the system's
+  bool sse = false;     ///< the transport is HTTP with SSE (2024-11-05), and nothing else is tried
 };
 
 struct stdio_upstream_settings {
@@ -42,6 +45,7 @@ struct stdio_upstream_settings {
 struct upstream_settings {
   std::string alias;
   bool is_stdio = false;
+  std::optional<protocol::era> era;  ///< what the server is taken to speak; unset: it is asked
   http_upstream_settings http;
   stdio_upstream_settings stdio;
   duration connect_timeout = std::chrono::seconds(5);     ///< DNS, TCP and TLS together

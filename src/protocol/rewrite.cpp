@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -15,6 +16,7 @@ namespace switchgear::protocol {
 namespace {
 
 constexpr std::string_view reserved = "io.modelcontextprotocol/";
+constexpr std::string_view server_info = "io.modelcontextprotocol/serverInfo";
 
 bool speaks_of_the_client(std::string_view key) {
   if (!key.starts_with(reserved)) return false;
@@ -60,6 +62,44 @@ struct change {
   std::size_t from, to;  // of the text
   std::string_view with;
 };
+
+/// A member of an object's text, with the comma that goes with it.
+struct stretch {
+  std::size_t begin = 0, end = 0;
+};
+
+stretch with_comma(std::string_view text, std::size_t key, std::size_t end) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t after = text.find_first_not_of(blanks, end);
+  if (after != std::string_view::npos && text[after] == ',') return {key, after + 1};
+  const std::size_t before = text.find_last_not_of(blanks, key - 1);
+  return {before != std::string_view::npos && text[before] == ',' ? before : key, end};
+}
+
+/// What to leave out so that the result does not say who served it: the member of `_meta`, or all of `_meta` if it has
+/// no other. Found backwards from its value, since what stands before it may be a large result.
+std::optional<stretch> served_by(std::string_view text, const message& seen) {
+  if (!seen.result_meta) return std::nullopt;
+  const std::string_view meta = seen.result_meta.in(text);
+  token_index index;
+  scanner in(meta, index);
+  std::string space;
+  std::optional<stretch> info;
+  unsigned members = 0;
+  for (bool more = in.open('{'); more; more = in.another('}')) {
+    const std::size_t begin = in.position();
+    std::string_view raw, key;
+    if (!in.key(raw) || !text_of(raw, space, key)) return std::nullopt;
+    const bool found = key == server_info;
+    if (!in.skip()) return std::nullopt;
+    ++members;
+    if (found) info = with_comma(text, seen.result_meta.offset + begin, seen.result_meta.offset + in.last_end());
+  }
+  constexpr std::string_view name = R"("_meta")";
+  const std::size_t name_at = text.rfind(name, seen.result_meta.offset);
+  if (!info || members != 1 || name_at == std::string_view::npos) return info;
+  return with_comma(text, name_at, std::size_t{seen.result_meta.offset} + seen.result_meta.size);
+}
 
 void apply(std::string_view text, std::span<change> changes, parts& out) {
   std::ranges::sort(changes, {}, &change::from);
@@ -149,6 +189,9 @@ void rewrite_response(std::string_view text, const message& seen, const response
       const std::size_t at = std::size_t{seen.result.offset} + 1;
       changes[used++] = {at, at, fresh};
     }
+  }
+  if (with.from == era::modern && with.to == era::legacy) {
+    if (const auto left_out = served_by(text, seen)) changes[used++] = {left_out->begin, left_out->end, {}};
   }
   apply(text, std::span(changes).first(used), out);
 }

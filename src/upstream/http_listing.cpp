@@ -89,7 +89,7 @@ asio::awaitable<void> http_upstream::update_watches() {
 
 // A legacy server may have learnt the modern era since it was asked last, and would never say so.
 asio::awaitable<void> http_upstream::check_era() {
-  if (options_.transport == http_transport::sse || session_->era == protocol::era::modern) co_return;
+  if (settings_.http.sse || settings_.era || session_->era == protocol::era::modern) co_return;
   if (async::worker::now() < legacy_until_) co_return;
   legacy_until_ = async::worker::now() + options_.legacy_verdict;
   std::optional<protocol::era> shown;

@@ -133,11 +133,16 @@ asio::awaitable<void> http_upstream::ask(const session& of, const std::string& f
 }
 
 asio::awaitable<http_upstream::session_ptr> http_upstream::open_session(std::string& why) {
-  if (options_.transport == http_transport::sse) co_return co_await open_link(why);
-  if (async::worker::now() >= legacy_until_) {
+  if (settings_.http.sse) co_return co_await open_link(why);
+  if (settings_.era != protocol::era::legacy && async::worker::now() >= legacy_until_) {
     std::optional<protocol::era> shown;
     http_reply said;
     if (session_ptr modern = co_await discover(shown, said)) co_return modern;
+    if (settings_.era == protocol::era::modern) {
+      why = "it does not answer server/discover as a server of the modern era" +
+            (said.reply.detail.empty() ? std::string() : ": " + said.reply.detail);
+      co_return nullptr;
+    }
     if (!shown && !said.reply.sent) {
       why = said.reply.detail;
       co_return nullptr;
@@ -150,8 +155,17 @@ asio::awaitable<http_upstream::session_ptr> http_upstream::open_session(std::str
   co_return legacy;
 }
 
+// A server that refuses the revision and names the same one as its own has not looked: it is asked once more.
 asio::awaitable<http_upstream::session_ptr> http_upstream::discover(std::optional<protocol::era>& shown,
                                                                     http_reply& said) {
+  session_ptr found = co_await discover_once(shown, said);
+  if (found || shown != protocol::era::modern || !said.reply.message.error) co_return found;
+  said = {};
+  co_return co_await discover_once(shown, said);
+}
+
+asio::awaitable<http_upstream::session_ptr> http_upstream::discover_once(std::optional<protocol::era>& shown,
+                                                                         http_reply& said) {
   const std::uint64_t id = next_id(control_);
   const std::shared_ptr<session> fresh = new_session(protocol::era::modern);
   fresh->hello.protocol_version = protocol::modern_version;

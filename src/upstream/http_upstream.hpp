@@ -26,16 +26,9 @@ namespace switchgear::upstream {
 
 class sse_link;
 
-/// Which of the HTTP transports a legacy server has.
-enum class http_transport : std::uint8_t {
-  automatic,  ///< Streamable HTTP; if it does not take that, HTTP with SSE
-  sse,        ///< HTTP with SSE (2024-11-05), and nothing else is tried
-};
-
 /// What one http_upstream does differently from the next.
 struct http_options {
   port::session_role role;
-  http_transport transport = http_transport::automatic;
   /// How long a server that was found to be legacy is taken for one; a modern one contradicts by itself.
   duration legacy_verdict = std::chrono::hours(1);
   /// At least so long between two attempts to open a session; longer when they keep failing.
@@ -128,6 +121,7 @@ class http_upstream final : public port::upstream {
   boost::asio::awaitable<session_ptr> open_link(std::string& why);
   boost::asio::awaitable<bool> greet(std::shared_ptr<session> fresh, http_reply& said, std::string& why);
   boost::asio::awaitable<session_ptr> discover(std::optional<protocol::era>& shown, http_reply& said);
+  boost::asio::awaitable<session_ptr> discover_once(std::optional<protocol::era>& shown, http_reply& said);
   boost::asio::awaitable<void> ask(const session& of, const std::string& fields, std::string text, std::string id,
                                    http_reply& out);
   boost::asio::awaitable<void> pause(duration length, bool may_be_suspected);

@@ -78,7 +78,12 @@ asio::awaitable<std::optional<stdio_message>> ask_child(stdio_asking with, std::
 
 asio::awaitable<std::optional<protocol::era>> greet(stdio_asking with, greeting how, server_hello& hello,
                                                     std::string& why) {
-  bool probed = false;  // and answered
+  if (how.first == opening::modern_only) {
+    if (co_await discover(with, hello)) co_return protocol::era::modern;
+    why = "it does not answer server/discover as a server of the modern era";
+    co_return std::nullopt;
+  }
+  bool probed = how.first == opening::legacy_only;  // and answered
   if (how.first == opening::modern_first) {
     const std::uint64_t id = with.next_id++;
     const auto probe = std::make_shared<question>(with.on.io);

@@ -36,6 +36,8 @@ enum class opening : std::uint8_t {
   modern_first,
   /// initialize, and server/discover when that was refused. What is of both eras is then legacy.
   legacy_first,
+  modern_only,
+  legacy_only,
 };
 
 struct greeting {

@@ -110,6 +110,7 @@ asio::awaitable<void> stdio_upstream::run_child() {
 }
 
 opening stdio_upstream::how_to_begin() const {
+  if (settings_.era) return *settings_.era == protocol::era::modern ? opening::modern_only : opening::legacy_only;
   const bool modern = !role_.abilities.any() && async::worker::now() >= legacy_until_;
   return modern ? opening::modern_first : opening::legacy_first;
 }

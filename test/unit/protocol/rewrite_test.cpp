@@ -108,6 +108,25 @@ TEST(a_result, stays_as_it_is_where_both_speak_the_same_era) {
   }
 }
 
+TEST(a_result, of_a_modern_server_does_not_tell_legacy_clients_who_served_it) {
+  const std::string info = R"("io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"})";
+  const auto result = [](const std::string& members) {
+    return R"({"jsonrpc":"2.0","id":"c","result":{)" + members + "}}";
+  };
+  const std::pair<std::string, std::string> cases[] = {
+      {R"("_meta":{)" + info + R"(},"a":1)", R"("a":1)"},
+      {R"("a":1, "_meta": { )" + info + " }", R"("a":1)"},
+      {R"("_meta":{)" + info + "}", ""},
+      {R"("_meta":{)" + info + R"(,"k":1},"a":1)", R"("_meta":{"k":1},"a":1)"},
+      {R"("_meta":{"k":1,)" + info + R"(},"a":1)", R"("_meta":{"k":1},"a":1)"},
+      {R"("_meta":{"k":1},"a":1)", R"("_meta":{"k":1},"a":1)"},
+      {R"("a":{"_meta":{)" + info + "}}", R"("a":{"_meta":{)" + info + "}}"}};
+  for (const auto& [before, after] : cases) {
+    EXPECT_EQ(response(result(before), era::modern, era::legacy), result(after));
+    EXPECT_EQ(response(result(before), era::modern, era::modern), result(before));
+  }
+}
+
 TEST(a_result, carries_another_state_where_it_has_one) {
   EXPECT_EQ(response(R"({"jsonrpc":"2.0","id":3,"result":{"requestState":"in","resultType":"input_required"}})",
                      era::modern, era::modern, "tools/call", R"("out")"),

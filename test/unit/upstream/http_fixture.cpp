@@ -46,6 +46,7 @@ void http_upstream_test::start(http_options options, std::string_view path) {
   settings.alias = "up";
   settings.http.url = server.url(path);
   settings.http.headers = {{"Authorization", "Bearer secret"}};
+  settings.http.sse = says_sse;
   settings.handshake_timeout = 3s;
   upstream =
       std::make_unique<http_upstream>(std::vector<async::worker*>{&on}, 4, std::move(settings), news, 1, options);

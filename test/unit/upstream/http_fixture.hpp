@@ -59,6 +59,8 @@ class http_upstream_test : public testing::Test {
   http_upstream_test();
   ~http_upstream_test() override;
 
+  bool says_sse = false;  ///< the configuration says that the server speaks HTTP with SSE
+
   /// At a pace for tests, unless the options name another.
   void start(http_options options = {}, std::string_view path = "/mcp");
   /// A legacy server with one tool; with a session id unless `id` is empty.

@@ -59,7 +59,8 @@ TEST_F(sse_server, is_found_when_it_takes_no_post) {
 
 TEST_F(sse_server, is_asked_for_nothing_else_when_it_is_said_to_be_one) {
   serve();
-  open({.transport = http_transport::sse});
+  says_sse = true;
+  open({});
   EXPECT_EQ(news.states[0].state, port::upstream_state::ready);
   EXPECT_TRUE(server.arrived("server/discover").empty());
   EXPECT_EQ(server.arrived("initialize").size(), 1u);
