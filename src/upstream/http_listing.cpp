@@ -47,6 +47,7 @@ asio::awaitable<bool> http_upstream::list() {
     }
   }
   if (!why.empty()) {
+    listing_wanted_ = true;  // until one is whole: what changed would otherwise wait for the next refresh
     set_state(port::upstream_state::degraded, std::move(why));
     co_return false;
   }
