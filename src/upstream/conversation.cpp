@@ -25,7 +25,7 @@ asio::awaitable<bool> conversation::take(std::string_view id, std::string_view t
     problem = seen.error().message();
     co_return false;
   }
-  if (seen->kind == protocol::kind::notification) take_notification(text, *seen);
+  if (seen->kind == protocol::kind::notification) take_notification(id, text, *seen);
   if (seen->kind == protocol::kind::request) co_await take_request(text, *seen);
   // A response to another id is nobody's; the stream may still bring ours.
   if (seen->kind == protocol::kind::response && seen->id.in(text) == id) {
@@ -36,11 +36,13 @@ asio::awaitable<bool> conversation::take(std::string_view id, std::string_view t
   co_return true;
 }
 
-void conversation::take_notification(std::string_view text, const protocol::message& seen) {
+void conversation::take_notification(std::string_view id, std::string_view text, const protocol::message& seen) {
   if (says_list_changed(seen.method)) {
     if (session_ != nullptr) session_->list_changed();
   } else if (seen.method == "notifications/cancelled") {
     if (asked_) asked_->take_back(seen.cancelled_id.in(text));
+  } else if (seen.method == "notifications/progress" && seen.progress_token.in(text) != id) {
+    return;  // of another call, or of none: the client would take it for its own
   } else if (client_ != nullptr) {
     client_->take(text, seen);
   }

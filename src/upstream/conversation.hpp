@@ -35,7 +35,8 @@ class conversation {
   conversation(async::worker& on, port::client_side* client, exchange_session* session)
       : on_(on), client_(client), session_(session) {}
 
-  /// Takes one message. The response to `id` (raw) goes to `reply`. False: it is no message, and `problem` says why.
+  /// Takes one message. The response to `id` (raw) goes to `reply`, progress is the request's if its token is `id`.
+  /// False: it is no message, and `problem` says why.
   boost::asio::awaitable<bool> take(std::string_view id, std::string_view text, port::reply& reply,
                                     std::string& problem);
   /// Before a wait for more: what came goes out.
@@ -45,7 +46,7 @@ class conversation {
   boost::asio::awaitable<void> end();
 
  private:
-  void take_notification(std::string_view text, const protocol::message& seen);
+  void take_notification(std::string_view id, std::string_view text, const protocol::message& seen);
   boost::asio::awaitable<void> take_request(std::string_view text, const protocol::message& seen);
 
   async::worker& on_;
