@@ -28,6 +28,7 @@ stdio_session::stdio_session(async::worker& on, child_process child, std::size_t
       child_(std::move(child)),
       abilities_(abilities),
       owner_(owner),
+      max_message_(max_message),
       lines_(max_message),
       queue_changed_(on.io, asio::steady_timer::time_point::max()),
       output_ended_(on.io) {}
@@ -169,7 +170,10 @@ void stdio_session::over_limit_line_ended(std::optional<std::uint64_t> owner) {
     owner = std::ranges::find_if(waiting_, expects_one)->first;
   }
   owner_.noise("(a message above the size limit)");
-  if (owner) fail(*owner, port::fault::too_large, "the answer is larger than the configured limit");
+  if (owner) {
+    fail(*owner, port::fault::too_large,
+         "an answer of more than the limit of " + std::to_string(max_message_) + " bytes");
+  }
 }
 
 void stdio_session::fail(std::uint64_t id, port::fault why, std::string_view detail) {

@@ -117,6 +117,7 @@ class stdio_session : public std::enable_shared_from_this<stdio_session> {
   child_process child_;
   const protocol::client_abilities abilities_;
   events& owner_;
+  const std::size_t max_message_;
   protocol::line_reader lines_;
   stdio_line_ends line_ends_;
   protocol::scratch scratch_;
