@@ -3,6 +3,7 @@
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(OpenSSL REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(Boost 1.81 REQUIRED COMPONENTS json url)
 find_package(simdjson REQUIRED)
 find_package(yaml-cpp REQUIRED)

@@ -46,6 +46,7 @@ LIBRARIES = {
     "simdjson": r"simdjson",
     "spdlog": r"spdlog/",
     "yaml-cpp": r"yaml-cpp/",
+    "zlib": r"zlib\.h",
 }
 
 # How it looks behind LINKS of switchgear_folder(). Boost's headers and threads come with the flags.
@@ -61,6 +62,7 @@ LINK_TARGETS = {
     "spdlog::spdlog": "spdlog",
     "yaml-cpp::yaml-cpp": "yaml-cpp",
     "yaml-cpp": "yaml-cpp",
+    "ZLIB::ZLIB": "zlib",
 }
 
 NOT_PURE = [

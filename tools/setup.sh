@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 exec </dev/null
 
 BUILD=(clang-19 lld-19 libclang-rt-19-dev cmake ninja-build ccache pkg-config
-  libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libsimdjson-dev libssl-dev libyaml-cpp-dev
+  libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libsimdjson-dev libssl-dev zlib1g-dev libyaml-cpp-dev
   libspdlog-dev libcli11-dev libmimalloc-dev prometheus-cpp-dev libgtest-dev libgmock-dev libbenchmark-dev)
 # llvm-19 brings the symbolizer: a sanitizer report without line numbers helps nobody. prometheus brings promtool.
 # spin checks the model of the shared breaker in docs/model. faketime gives processes wall clocks that differ.

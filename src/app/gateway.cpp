@@ -91,7 +91,7 @@ class gateway::wiring {
   void stop();
   void serve(piped_client client);
 
-  bool ready() const { return listings_.all_tried() && !stopping_.load(std::memory_order_relaxed); }
+  bool ready() const { return listings_.all_tried() && knows_fleet() && !stopping_.load(std::memory_order_relaxed); }
 
   std::uint16_t mcp_port() const { return server_->port(); }
   std::uint16_t admin_port() const { return admin_ ? admin_->port() : 0; }
@@ -115,6 +115,13 @@ class gateway::wiring {
     const auto secret = fresh_secret();
     return std::make_unique<peers::redis::fleet>(control().io, *where, fresh_seed(),
                                                  std::string(secret.begin(), secret.end()));
+  }
+
+  /// A session that is opened before the fleet's secret is known is one that no other replica can read. Without Redis
+  /// there is no fleet to wait for.
+  bool knows_fleet() const {
+    constexpr duration longest_wait = std::chrono::seconds(2);
+    return !fleet_ || fleet_known_.load(std::memory_order_relaxed) || async::worker::now() - started_ >= longest_wait;
   }
 
   async::worker& control() { return *workers_.back(); }
@@ -150,6 +157,8 @@ class gateway::wiring {
   std::vector<asio::executor_work_guard<asio::io_context::executor_type>> guards_;
   std::vector<std::thread> threads_;
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> fleet_known_{false};
+  time_point started_{};
 };
 
 std::vector<async::worker*> gateway::wiring::all_workers() {
@@ -189,6 +198,7 @@ void gateway::wiring::make_front() {
 // States and session ids live as long as each other, so they hang on the same secret.
 void gateway::wiring::use_secret(std::string_view secret) {
   if (settings_.listen.session_key.empty()) states_.use(secret);
+  fleet_known_.store(true, std::memory_order_relaxed);
 }
 
 console::admin_sources gateway::wiring::sources() {
@@ -231,6 +241,7 @@ std::string gateway::wiring::open_addresses() {
 
 std::string gateway::wiring::start() {
   if (!settings_.listen.session_key.empty()) states_.use(settings_.listen.session_key);
+  started_ = async::worker::now();
   if (fleet_) fleet_->on_key([this](std::string_view key) { use_secret(key); });
   make_front();
   try {

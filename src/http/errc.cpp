@@ -21,6 +21,10 @@ struct category final : boost::system::error_category {
         return "bad chunk";
       case errc::unsupported_version:
         return "unsupported HTTP version";
+      case errc::bad_encoding:
+        return "a body that is not compressed as its head says";
+      case errc::too_much:
+        return "a compressed body above the limit";
     }
     return "unknown";
   }

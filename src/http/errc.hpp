@@ -12,6 +12,8 @@ enum class errc {
   bad_framing,          ///< Content-Length with Transfer-Encoding, lengths that differ, an unknown transfer coding
   bad_chunk,            ///< chunk size or chunk end that is none
   unsupported_version,  ///< neither HTTP/1.0 nor HTTP/1.1
+  bad_encoding,         ///< a compressed body that is none
+  too_much,             ///< more than the limit comes out of a compressed body
 };
 
 error_code make_error_code(errc reason);

@@ -74,6 +74,7 @@ void read_offer(std::string_view result, server_hello& out) {
   const auto has = [&](std::string_view name) { return member(out.capabilities, name).starts_with('{'); };
   out.prompts = has("prompts");
   out.resources = has("resources");
+  out.logs = has("logging");
   out.watches = member(member(out.capabilities, "resources"), "subscribe") == "true";
   out.instructions = protocol::head(text_member(result, "instructions"), longest_instructions);
 }
@@ -110,6 +111,10 @@ std::string listen_request(std::uint64_t id, const std::vector<std::string>& uri
     filter += ']';
   }
   return plain_request(id, protocol::era::modern, "subscriptions/listen", filter + "}");
+}
+
+std::string level_request(std::uint64_t id, std::string_view level) {
+  return plain_request(id, protocol::era::legacy, "logging/setLevel", R"("level":)" + protocol::quoted(level));
 }
 
 std::string watch_request(std::uint64_t id, std::string_view uri, bool begin) {

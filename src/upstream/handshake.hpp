@@ -31,6 +31,8 @@ std::string plain_request(std::uint64_t id, protocol::era era, std::string_view 
 std::string listen_request(std::uint64_t id, const std::vector<std::string>& uris);
 /// Legacy: begins or ends to be told when the resource changes.
 std::string watch_request(std::uint64_t id, std::string_view uri, bool begin);
+/// Legacy: from now on the server sends log messages of this level (its name) and above.
+std::string level_request(std::uint64_t id, std::string_view level);
 /// Tells a server that we no longer wait for request `id`. `reason` is plain text.
 std::string cancelled_notification(std::uint64_t id, std::string_view reason);
 
@@ -43,6 +45,7 @@ struct server_hello {
   bool prompts = false;
   bool resources = false;
   bool watches = false;  ///< it tells when a resource changes
+  bool logs = false;     ///< it sends log messages
 };
 
 /// Reads the `result` of initialize. On failure `why` is one line for people: the revision is not one of ours, or the

@@ -160,6 +160,7 @@ void http_transfer::reset() {
   }
   framing_ = {};
   chunks_ = {};
+  inflater_.reset();
   body_read_ = 0;
   body_done_ = false;
   reusable_ = true;
@@ -224,7 +225,9 @@ void http_transfer::take_head(const http::response_head& head, http_reply& out) 
 
 // The two types that nearly every answer has are compared once and cost no allocation.
 void http_transfer::take_type(const http::response_head& head) {
-  const bool plain = head.content_encoding.empty() || http::same_text(head.content_encoding, "identity");
+  // Nobody asked for it, but some servers and the proxies before them compress whatever they send.
+  if (http::inflater::knows(head.content_encoding)) inflater_ = std::make_unique<http::inflater>();
+  const bool plain = inflater_ || head.content_encoding.empty() || http::same_text(head.content_encoding, "identity");
   if (plain && http::is_media_type(head.content_type, json_type)) {
     media_type_ = json_type;
   } else if (plain && http::is_media_type(head.content_type, events_type)) {
@@ -249,7 +252,7 @@ bool http_transfer::decode_new(std::size_t from, port::reply& reply) {
     received_.resize(from + decoded->produced);
     body_read_ += decoded->produced;
     body_done_ = chunks_.done();
-    return true;
+    return inflate_new(from, reply);
   }
   body_read_ += fresh;
   if (framing_.content_length && body_read_ >= *framing_.content_length) {
@@ -259,7 +262,18 @@ bool http_transfer::decode_new(std::size_t from, port::reply& reply) {
     body_read_ -= beyond;
     body_done_ = true;
   }
-  return true;
+  return inflate_new(from, reply);
+}
+
+bool http_transfer::inflate_new(std::size_t from, port::reply& reply) {
+  if (!inflater_) return true;
+  const std::string compressed(received_.view().substr(from));
+  received_.resize(from);
+  const error_code failed = inflater_->decode(compressed, received_, endpoint_.max_answer);
+  if (!failed) return true;
+  reply.detail = failed.message();
+  fail(reply, make_error_code(failed == http::errc::too_much ? errc::too_large : errc::bad_head));
+  return false;
 }
 
 asio::awaitable<bool> http_transfer::fill(port::reply& reply) {

@@ -7,6 +7,7 @@
 #include "base/parts.hpp"
 #include "http/chunks.hpp"
 #include "http/head.hpp"
+#include "http/inflate.hpp"
 #include "port/upstream.hpp"
 #include "upstream/connection_pool.hpp"
 #include "upstream/stream.hpp"
@@ -88,6 +89,7 @@ class http_transfer {
   void take_head(const http::response_head& head, http_reply& out);
   void take_type(const http::response_head& head);
   bool decode_new(std::size_t from, port::reply& reply);
+  bool inflate_new(std::size_t from, port::reply& reply);
   void reset();
 
   async::worker& on_;
@@ -99,6 +101,7 @@ class http_transfer {
   buffer received_;  // after the head: payload of the body only
   http::framing framing_;
   http::chunk_reader chunks_;
+  std::unique_ptr<http::inflater> inflater_;  // of a body that is compressed
   int status_ = 0;
   std::string_view media_type_;  // a constant, or other_type_
   std::string other_type_;

@@ -106,6 +106,7 @@ asio::awaitable<port::reply> http_upstream::call(async::worker& on, port::outgoi
     const session_ptr used = co_await usable_session(here, interrupt, out.reply);
     if (!used) co_return std::move(out.reply);
     const bool modern = used->era == protocol::era::modern;
+    if (used->hello.logs && !modern) co_await tell_level(on, *used, request.client, interrupt);
 
     const std::uint64_t id = next_id(on);
     char digits[20];
@@ -143,6 +144,19 @@ asio::awaitable<port::reply> http_upstream::call(async::worker& on, port::outgoi
     if (out.reply.fault != port::fault::none) after_call(on, used, out.reply, id);
     co_return std::move(out.reply);
   }
+}
+
+// Whatever the server makes of it: a call does not fail for want of log messages.
+asio::awaitable<void> http_upstream::tell_level(async::worker& on, const session& used, const port::client& client,
+                                                async::interrupt& interrupt) {
+  const bool shared = !options_.role.abilities.any();
+  const std::string_view level = used.level.next(client.log_level, shared);
+  if (level.empty()) co_return;
+  const std::uint64_t id = next_id(on);
+  const std::string text = level_request(id, level), id_text = std::to_string(id);
+  http_reply ignored;
+  const http_request told{used.post_head, {}, {text}, id_text, {}};
+  co_await exchange(on, used, told, interrupt, nullptr, nullptr, ignored);
 }
 
 asio::awaitable<void> http_upstream::exchange(async::worker& on, const session& used, const http_request& request,

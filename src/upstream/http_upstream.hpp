@@ -9,6 +9,7 @@
 #include "upstream/http_exchange.hpp"
 #include "upstream/http_heads.hpp"
 #include "upstream/observer.hpp"
+#include "upstream/told_level.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -74,6 +75,7 @@ class http_upstream final : public port::upstream {
     std::shared_ptr<sse_link> link;  ///< with HTTP with SSE
     std::string target;              ///< then: where to post
     server_hello hello;
+    mutable told_level level;
     std::string post_head;
     std::string get_head;     ///< of what the server says by itself, and of the rest of a stream; empty: modern
     std::string delete_head;  ///< of the DELETE that ends it; empty: nothing has to be ended
@@ -106,6 +108,8 @@ class http_upstream final : public port::upstream {
   boost::asio::awaitable<void> exchange(async::worker& on, const session& used, const http_request& request,
                                         async::interrupt& interrupt, port::client_side* client, exchange_session* voice,
                                         http_reply& out);
+  boost::asio::awaitable<void> tell_level(async::worker& on, const session& used, const port::client& client,
+                                          async::interrupt& interrupt);
   static bool is_lost(const session& used, const http_reply& got);
   void lose_session(seat& here, const session_ptr& lost);
   void lists_changed(std::uint64_t epoch);

@@ -31,6 +31,7 @@ class stdio_exchange final : public stdio_request, public std::enable_shared_fro
     std::uint64_t id;
     protocol::era era;  ///< in which the line is written
     bool has_listener;
+    std::string log_level;  ///< that its client wants, raw; empty: any
   };
   /// The child took back the question with this id.
   struct withdrawal {
@@ -38,10 +39,12 @@ class stdio_exchange final : public stdio_request, public std::enable_shared_fro
   };
   using event = std::variant<stdio_message, stdio_question, withdrawal>;
 
-  stdio_exchange(async::worker& on, outline call, std::string line) : call_(call), line_(std::move(line)), on_(on) {}
+  stdio_exchange(async::worker& on, outline call, std::string line)
+      : call_(std::move(call)), line_(std::move(line)), on_(on) {}
 
   std::uint64_t id() const { return call_.id; }
   protocol::era era() const { return call_.era; }
+  const std::string& log_level() const { return call_.log_level; }
 
   // Control worker.
   std::string take_line() { return std::move(line_); }

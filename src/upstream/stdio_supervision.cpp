@@ -152,6 +152,8 @@ void stdio_upstream::became_ready(const server_hello& hello, protocol::era era) 
     status_.server_name = hello.server_name;
   }
   era_.store(era, std::memory_order_relaxed);
+  child_logs_ = hello.logs;
+  level_.emplace();
   became(port::upstream_state::ready, {});
   phase_ = phase::ready;
   for (auto& exchange : std::exchange(waiting_, {})) submit(std::move(exchange));

@@ -22,6 +22,14 @@ constexpr std::size_t most_waiting = 1024;  // calls that may wait for a start
 constexpr int most_attempts = 4;            // of a call whose child is of the other era than the one before it
 constexpr duration longest_question = std::chrono::minutes(10);  // people answer some of them
 
+/// A request of our own whose answer nobody needs.
+class unheeded final : public stdio_request {
+ public:
+  bool begin() override { return true; }
+  void answered(stdio_message) override {}
+  void failed(port::fault, std::string_view, bool) override {}
+};
+
 port::reply interrupted_reply(async::interrupt::reason why, bool sent, bool heard_something) {
   port::reply reply;
   reply.sent = sent;
@@ -77,7 +85,8 @@ asio::awaitable<std::optional<port::reply>> stdio_upstream::attempt(async::worke
                                                                     port::client_side* client,
                                                                     std::optional<stdio_questions>& questions) {
   if (interrupt.raised()) co_return interrupted_reply(interrupt.why(), false, false);
-  const stdio_exchange::outline call{next_id_.fetch_add(1, std::memory_order_relaxed), era(), client != nullptr};
+  const stdio_exchange::outline call{next_id_.fetch_add(1, std::memory_order_relaxed), era(), client != nullptr,
+                                     std::string(request.client.log_level)};
   const auto exchange = std::make_shared<stdio_exchange>(on, call, stdio_line(request, call.id, call.era));
   stdio_exchange::waiter here(*exchange);
   asio::post(control_.io, [this, exchange] { submit(exchange); });
@@ -121,6 +130,7 @@ port::upstream_status stdio_upstream::status() const {
 void stdio_upstream::submit(std::shared_ptr<stdio_exchange> exchange) {
   if (phase_ == phase::ready && session_->usable() && !stopping_) {
     if (exchange->era() != era()) return exchange->refuse_era();
+    tell_level(exchange->log_level());
     const std::uint64_t id = exchange->id();
     std::string line = exchange->take_line();
     session_->send(id, std::move(line), std::move(exchange));
@@ -131,6 +141,16 @@ void stdio_upstream::submit(std::shared_ptr<stdio_exchange> exchange) {
   } else {
     waiting_.push_back(std::move(exchange));
   }
+}
+
+// Written before the call, so that the child reads it before the call. What it answers is of no interest: a call does
+// not fail for want of log messages.
+void stdio_upstream::tell_level(std::string_view raw_level) {
+  if (!child_logs_ || era() != protocol::era::legacy) return;
+  const std::string_view level = level_->next(raw_level, !role_.abilities.any());
+  if (level.empty()) return;
+  const std::uint64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
+  session_->send(id, level_request(id, level) + "\n", std::make_shared<unheeded>());
 }
 
 void stdio_upstream::abandon(const std::shared_ptr<stdio_exchange>& exchange, bool sent, std::string_view why) {

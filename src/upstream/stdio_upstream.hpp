@@ -10,6 +10,7 @@
 #include "upstream/stdio_questions.hpp"
 #include "upstream/stdio_session.hpp"
 #include "upstream/stdio_upkeep.hpp"
+#include "upstream/told_level.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -95,6 +96,7 @@ class stdio_upstream final : public port::upstream, private stdio_session::event
                                                              async::interrupt& interrupt, port::client_side* client,
                                                              std::optional<stdio_questions>& questions);
   void submit(std::shared_ptr<stdio_exchange> exchange);
+  void tell_level(std::string_view raw_level);
   void abandon(const std::shared_ptr<stdio_exchange>& exchange, bool sent, std::string_view why);
   bool may_wait(time_point now);
   void fail_waiting();
@@ -120,6 +122,8 @@ class stdio_upstream final : public port::upstream, private stdio_session::event
   stdio_questions questions_;                            // those of no call
   time_point legacy_until_{};                            // so long the child is not asked whether it is modern
   std::deque<std::shared_ptr<stdio_exchange>> waiting_;  // calls that came while the child was starting
+  bool child_logs_ = false;
+  std::optional<told_level> level_;  // of the present child
   phase phase_ = phase::paused;
   port::fault last_fault_ = port::fault::not_ready;  // of a call that does not wait
   bool running_ = false;
