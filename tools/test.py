@@ -343,7 +343,7 @@ class sanitizer:
         count = tally()
         for name, command in self.programs().items():
             count += google_test(f"{self.preset}-{name}", command, 600, SANITIZER_ENVIRONMENT)
-        return count + pytest(f"{self.preset}-e2e", self.selection, 900, {
+        return count + pytest(f"{self.preset}-e2e", self.selection, 1500, {
             **SANITIZER_ENVIRONMENT, "SWITCHGEAR_BINARY": str(ROOT / "build" / self.preset / "switchgear"),
             "SWITCHGEAR_SANITIZED": self.preset})
 

@@ -50,10 +50,9 @@ struct response_rewriting {
 };
 
 /// A response of a server for a client. A legacy result gets the members that modern clients need: resultType, and for
-/// resources/read ttlMs and cacheScope. A modern one loses who served it (`_meta` io.modelcontextprotocol/serverInfo), since
-/// a result of the legacy era that has a `_meta` is something special to some clients. The code of a resource that is not
-/// there is each era's own. Pieces point into
-/// `text`, into `with` and into `fresh`, which must not move.
+/// resources/read ttlMs and cacheScope. A modern one loses who served it (`_meta` io.modelcontextprotocol/serverInfo),
+/// since a result of the legacy era that has a `_meta` is something special to some clients. The code of a resource
+/// that is not there is each era's own. Pieces point into `text`, into `with` and into `fresh`, which must not move.
 void rewrite_response(std::string_view text, const message& seen, const response_rewriting& with, std::string& fresh,
                       parts& out);
 
