@@ -4,6 +4,7 @@
 #include "app/serve.hpp"
 #include "app/status.hpp"
 #include "app/stdio.hpp"
+#include "upstream/child_guard.hpp"
 
 #include <csignal>
 #include <exception>
@@ -36,6 +37,7 @@ int run(const switchgear::app::arguments& given) {
 int main(int argc, char** argv) {
   // A peer that closes its end must cost an error code, not the process.
   std::signal(SIGPIPE, SIG_IGN);
+  if (argc == 2 && argv[1] == switchgear::upstream::guard_command) return switchgear::upstream::run_child_guard();
   try {
     return run(switchgear::app::parse_arguments(argc, argv));
   } catch (const std::exception& problem) {

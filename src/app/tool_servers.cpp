@@ -9,6 +9,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <map>
 #include <type_traits>
 #include <utility>
@@ -57,6 +58,8 @@ tool_servers::tool_servers(std::vector<async::worker*> workers, const config::ga
                            upstream::observer& watcher, port::audience& clients,
                            std::function<std::uint64_t()> fresh_seed)
     : workers_(std::move(workers)), control_(*workers_.back()), fresh_seed_(std::move(fresh_seed)) {
+  const auto is_child = [](const config::upstream& one) { return one.link.is_stdio; };
+  if (std::ranges::any_of(settings.upstreams, is_child)) guard_ = std::make_unique<upstream::child_guard>();
   for (unsigned i = 0; i < settings.upstreams.size(); ++i) {
     const port::upstream_settings& link = settings.upstreams[i].link;
     const auto make = [this, i, &link](port::session_role role, std::shared_ptr<upstream::observer> heard) {
@@ -73,8 +76,8 @@ upstream::own_sessions::link tool_servers::make_link(unsigned index, const port:
                                                      std::shared_ptr<upstream::observer> watcher) {
   upstream::observer& heard = *watcher;
   if (settings.is_stdio) {
-    auto made = std::make_unique<upstream::stdio_upstream>(control_, index, settings, heard,
-                                                           static_cast<std::uint32_t>(fresh_seed_()), role);
+    auto made = std::make_unique<upstream::stdio_upstream>(
+        control_, index, settings, heard, static_cast<std::uint32_t>(fresh_seed_()), role, guard_.get());
     return linked(control_, std::move(made), std::move(watcher));
   }
   auto made = std::make_unique<upstream::http_upstream>(workers_, index, settings, heard, fresh_seed_(),

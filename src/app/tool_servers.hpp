@@ -5,6 +5,7 @@
 #include "config/gateway.hpp"
 #include "port/audience.hpp"
 #include "port/upstream.hpp"
+#include "upstream/child_guard.hpp"
 #include "upstream/observer.hpp"
 #include "upstream/own_sessions.hpp"
 
@@ -50,6 +51,7 @@ class tool_servers {
   std::vector<async::worker*> workers_;
   async::worker& control_;
   std::function<std::uint64_t()> fresh_seed_;
+  std::unique_ptr<upstream::child_guard> guard_;  // null: no upstream is a child
   std::vector<std::unique_ptr<upstream::own_sessions>> all_;
 };
 

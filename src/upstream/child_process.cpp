@@ -149,7 +149,7 @@ std::string child_end::text() const {
 }
 
 std::optional<child_process> child_process::start(asio::io_context& io, const port::stdio_upstream_settings& settings,
-                                                  std::string& why) {
+                                                  std::string& why, child_guard* guard) {
   pipe_ends input;
   pipe_ends output;
   pipe_ends errors;
@@ -189,14 +189,19 @@ std::optional<child_process> child_process::start(asio::io_context& io, const po
     end_at_once(pid);
     return std::nullopt;
   }
-  return child_process(io, pid, handle.release(), input.write.release(), output.read.release(), errors.read.release());
+  return child_process(io, pid, handle.release(), input.write.release(), output.read.release(), errors.read.release(),
+                       guard);
 }
 
-child_process::child_process(asio::io_context& io, int pid, int handle, int input, int output, int errors)
-    : pid_(pid), handle_(io, handle), input_(io, input), output_(io, output), errors_(io, errors) {}
+child_process::child_process(asio::io_context& io, int pid, int handle, int input, int output, int errors,
+                             child_guard* guard)
+    : pid_(pid), guard_(guard), handle_(io, handle), input_(io, input), output_(io, output), errors_(io, errors) {
+  if (guard_ != nullptr) guard_->watch(pid_);
+}
 
 child_process::child_process(child_process&& other) noexcept
     : pid_(std::exchange(other.pid_, 0)),
+      guard_(other.guard_),
       handle_(std::move(other.handle_)),
       input_(std::move(other.input_)),
       output_(std::move(other.output_)),
@@ -221,6 +226,7 @@ child_end child_process::reap() noexcept {
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
+  if (guard_ != nullptr) guard_->forget(pid_);
   pid_ = 0;
   if (WIFSIGNALED(status)) return {0, WTERMSIG(status)};
   return {WEXITSTATUS(status), 0};

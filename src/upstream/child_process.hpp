@@ -2,6 +2,7 @@
 #pragma once
 
 #include "port/settings.hpp"
+#include "upstream/child_guard.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
@@ -23,13 +24,13 @@ struct child_end {
 /// descriptor, no blocked signal and no ignored one. Owned by one thread.
 ///
 /// The destructor leaves nothing behind: it kills the group and reaps the child, which takes the kernel a moment.
-/// A gateway that is itself killed cannot do that; its children then read the end of stdin, which ends an MCP server.
+/// A gateway that is itself killed cannot do that, but its guard can.
 class child_process {
  public:
   /// Starts the configured command, looked up in PATH. On failure `why` is one line for people, naming the command or
-  /// the directory, and the result is empty.
+  /// the directory, and the result is empty. `guard`, which outlives the child, may be null.
   static std::optional<child_process> start(boost::asio::io_context& io, const port::stdio_upstream_settings& settings,
-                                            std::string& why);
+                                            std::string& why, child_guard* guard = nullptr);
 
   child_process(child_process&& other) noexcept;
   child_process& operator=(child_process&&) = delete;
@@ -47,10 +48,12 @@ class child_process {
   void signal_group(int number) noexcept;
 
  private:
-  child_process(boost::asio::io_context& io, int pid, int handle, int input, int output, int errors);
+  child_process(boost::asio::io_context& io, int pid, int handle, int input, int output, int errors,
+                child_guard* guard);
   child_end reap() noexcept;
 
-  int pid_;                                       // also the number of its process group; 0 once reaped
+  int pid_;  // also the number of its process group; 0 once reaped
+  child_guard* guard_ = nullptr;
   boost::asio::posix::stream_descriptor handle_;  // a pidfd: readable when the child has ended
   boost::asio::posix::stream_descriptor input_;
   boost::asio::posix::stream_descriptor output_;

@@ -74,7 +74,7 @@ asio::awaitable<void> stdio_upstream::run_child() {
   time_point ready_since = time_point::max();
   std::string why;
   bool was_ready = false;
-  if (auto child = child_process::start(control_.io, settings_.stdio, why)) {
+  if (auto child = child_process::start(control_.io, settings_.stdio, why, guard_)) {
     stdio_session::events& heard = *this;
     const auto session =
         std::make_shared<stdio_session>(control_, *std::move(child), settings_.max_answer, role_.abilities, heard);

@@ -50,11 +50,13 @@ port::reply interrupted_reply(async::interrupt::reason why, bool sent, bool hear
 }  // namespace
 
 stdio_upstream::stdio_upstream(async::worker& control, unsigned index, port::upstream_settings settings,
-                               observer& watcher, std::uint32_t seed, const port::session_role& role)
+                               observer& watcher, std::uint32_t seed, const port::session_role& role,
+                               child_guard* guard)
     : control_(control),
       index_(index),
       settings_(std::move(settings)),
       role_(role),
+      guard_(guard),
       watcher_(watcher),
       random_(seed),
       wake_(control.io),

@@ -4,6 +4,7 @@
 #include "async/worker.hpp"
 #include "port/settings.hpp"
 #include "port/upstream.hpp"
+#include "upstream/child_guard.hpp"
 #include "upstream/child_restarts.hpp"
 #include "upstream/observer.hpp"
 #include "upstream/stdio_exchange.hpp"
@@ -47,9 +48,10 @@ class stdio_upstream final : public port::upstream, private stdio_session::event
     std::atomic<std::uint64_t> noise_lines{0};   ///< lines on stdout that were no message for us: skipped
   };
 
-  /// `index` is passed to every call of `watcher`. `seed` feeds the jitter of the pauses between starts.
+  /// `guard` outlives it and may be null. `index` is passed to every call of `watcher`. `seed` feeds the jitter of the
+  /// pauses between starts.
   stdio_upstream(async::worker& control, unsigned index, port::upstream_settings settings, observer& watcher,
-                 std::uint32_t seed, const port::session_role& role = {});
+                 std::uint32_t seed, const port::session_role& role = {}, child_guard* guard = nullptr);
 
   /// Starts the child and keeps it alive from now on. Control thread, once. Sets SIGPIPE to be ignored if it has its
   /// default effect: a child that closes its stdin must not end the gateway.
@@ -106,6 +108,7 @@ class stdio_upstream final : public port::upstream, private stdio_session::event
   const unsigned index_;
   const port::upstream_settings settings_;
   const port::session_role role_;
+  child_guard* const guard_;  ///< may be null
   observer& watcher_;
   counters counted_;
   std::atomic<std::uint64_t> next_id_{1};

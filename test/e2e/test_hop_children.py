@@ -132,7 +132,7 @@ def test_nothing_is_left_when_the_gateway_ends(options, gateway, journal):
     until(lambda: not journal.alive(), 5 - (time.monotonic() - began), "no child, no grandchild")
 
 
-@pytest.mark.parametrize("options", [[], ["--wrapper"]], ids=" ".join)
+@pytest.mark.parametrize("options", HARD_TO_END, ids=" ".join)
 def test_children_end_when_the_gateway_is_killed(options, gateway, journal):
     """By SIGKILL: nobody is there to end them, so they must have been told beforehand."""
     through = start(gateway, journal, *options)
