@@ -163,7 +163,8 @@ asio::awaitable<void> dispatch::unsubscribe(const incoming& asked, const sender&
 
 asio::awaitable<void> dispatch::listen(const incoming& asked, async::interrupt& interrupt, port::event_sink* client,
                                        port::answer& out) {
-  const std::string id(asked.id());
+  // A view of the request, which lives until the answer has been written; the answer's pieces point to it.
+  const std::string_view id = asked.id();
   if (client == nullptr) {
     co_return give_error(id, code::invalid_request, "subscriptions/listen needs a client that takes events", out, 406);
   }
@@ -177,7 +178,7 @@ asio::awaitable<void> dispatch::listen(const incoming& asked, async::interrupt& 
   if (!offer.subscribes) honoured.uris.clear();
 
   const std::vector<std::string> uris = honoured.uris;
-  subscriber stream(here_.on, id, std::move(honoured));
+  subscriber stream(here_.on, std::string(id), std::move(honoured));
   here_.streams.push_back(stream);
   stream.push(protocol::write_acknowledgement(id, stream.filter()));
   if (here_.draining) stream.end();

@@ -7,8 +7,11 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace switchgear::upstream {
 
@@ -34,12 +37,25 @@ class http_upstream::ear final : public news_stream::listener {
  public:
   ear(http_upstream& owner, session_ptr used) : owner_(owner), used_(used), voice_(owner, owner.control_, used) {}
 
+  /// Goes on from the one before, which hears until this one does: nothing may be missed between two streams. `fresh`
+  /// are resources that nobody has watched so far, whose changes may be missed until then.
+  void follow(std::shared_ptr<ear> before, std::vector<std::string> fresh) {
+    fresh_ = std::move(fresh);
+    if (before && !before->acknowledged_) {
+      before->stop_stream();
+      fresh_.insert(fresh_.end(), before->fresh_.begin(), before->fresh_.end());
+      before = std::move(before->before_);
+    }
+    before_ = std::move(before);
+  }
+  bool hears(const session& of) const { return used_.get() == &of; }
   void open(news_stream::opening request) {
     stream_.emplace(owner_.control_, owner_.endpoint_, owner_.seats_.back()->pool, std::move(request), *this);
   }
   boost::asio::awaitable<void> run() { return stream_->run(); }
   void stop() {
-    if (stream_) stream_->stop();
+    if (before_) std::exchange(before_, nullptr)->stop();
+    stop_stream();
     if (used_->link) used_->link->stop();
   }
 
@@ -48,16 +64,29 @@ class http_upstream::ear final : public news_stream::listener {
   void notified(std::string_view text, const protocol::message& seen) override {
     owner_.watcher_.notified(owner_.index_, text, seen);
   }
+  void acknowledged(bool again) override {
+    acknowledged_ = true;
+    if (before_) std::exchange(before_, nullptr)->stop();
+    // What has changed until now nobody can tell: whoever watches has to look.
+    for (const std::string& uri : again ? owner_.watching_ : std::exchange(fresh_, {})) owner_.say_updated(uri);
+  }
   boost::asio::awaitable<std::string> asked(std::string_view text, const protocol::message& seen,
                                             async::interrupt& until) override {
     return owner_.watcher_.asked(owner_.index_, text, seen, until);
   }
 
  private:
+  void stop_stream() {
+    if (stream_) stream_->stop();
+  }
+
   http_upstream& owner_;
   const session_ptr used_;
   voice voice_;
   std::optional<news_stream> stream_;
+  std::shared_ptr<ear> before_;
+  std::vector<std::string> fresh_;
+  bool acknowledged_ = false;
 };
 
 }  // namespace switchgear::upstream

@@ -1,4 +1,5 @@
 // The control worker's side of http_upstream: what the server offers, and what it tells by itself.
+#include "protocol/subscription.hpp"
 #include "upstream/http_ear.hpp"
 #include "upstream/http_upstream.hpp"
 #include "upstream/listing_reader.hpp"
@@ -67,8 +68,10 @@ asio::awaitable<void> http_upstream::update_watches() {
   if (wanted_ == watching_ || !session_->hello.watches) co_return;
   const session_ptr of = session_;
   if (of->era == protocol::era::modern) {
+    std::vector<std::string> fresh;
+    std::ranges::set_difference(wanted_, watching_, std::back_inserter(fresh));
     watching_ = wanted_;
-    listen();
+    listen(std::move(fresh));
     co_return;
   }
   const std::vector<std::string> wanted = wanted_, before = watching_;
@@ -108,9 +111,21 @@ asio::awaitable<void> http_upstream::hear(std::shared_ptr<ear> one) {
   co_await one->run();
 }
 
-void http_upstream::listen() {
-  if (ear_) ear_->stop();
+void http_upstream::say_updated(std::string_view uri) {
+  const std::string text = protocol::write_resource_updated(uri, {});
+  protocol::scratch space;
+  if (const auto seen = protocol::peek(text, space)) watcher_.notified(index_, text, *seen);
+}
+
+void http_upstream::listen(std::vector<std::string> fresh) {
+  std::shared_ptr<ear> before = std::move(ear_);
   ear_ = std::make_shared<ear>(*this, session_);
+  const bool follows = before && session_->era == protocol::era::modern && before->hears(*session_);
+  if (follows) {
+    ear_->follow(std::move(before), std::move(fresh));
+  } else if (before) {
+    before->stop();
+  }
   if (session_->link) {
     session_->link->attach(ear_.get(), [this, epoch = session_->epoch] {
       lost_epoch_ = std::max(lost_epoch_, epoch);

@@ -143,7 +143,9 @@ class http_upstream final : public port::upstream {
   boost::asio::awaitable<bool> list();
   boost::asio::awaitable<void> update_watches();
   boost::asio::awaitable<void> check_era();
-  void listen();
+  /// `fresh`: resources that are watched from now on.
+  void listen(std::vector<std::string> fresh = {});
+  void say_updated(std::string_view uri);
   static boost::asio::awaitable<void> hear(std::shared_ptr<ear> one);
 
   std::vector<async::worker*> workers_;

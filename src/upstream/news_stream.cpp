@@ -80,7 +80,8 @@ asio::awaitable<news_stream::ending> news_stream::read_once() {
   if (!co_await transfer.begin(request, out)) co_return ending::broken;
   const int status = transfer.status();
   if (status == 200 && transfer.media_type() == events_type) {
-    if (std::exchange(was_open_, true)) owner_.list_changed();
+    again_ = std::exchange(was_open_, true);
+    if (again_) owner_.list_changed();
     co_return co_await read_events(transfer);
   }
   const bool may_pass = status >= 500 || status == 408 || status == 429;
@@ -127,7 +128,9 @@ bool news_stream::take(std::string_view text) {
     owner_.list_changed();
   } else if (seen->method == "notifications/cancelled") {
     asked_.take_back(seen->cancelled_id.in(text));
-  } else if (seen->method != "notifications/subscriptions/acknowledged") {
+  } else if (seen->method == "notifications/subscriptions/acknowledged") {
+    owner_.acknowledged(again_);
+  } else {
     owner_.notified(text, *seen);
   }
   return true;

@@ -22,6 +22,8 @@ class news_stream {
   class listener : public exchange_session {
    public:
     virtual void notified(std::string_view text, const protocol::message& seen) = 0;
+    /// The server has said that from now on it tells what it was asked for. `again`: it had said so before.
+    virtual void acknowledged(bool /*again*/) {}
     virtual boost::asio::awaitable<std::string> asked(std::string_view text, const protocol::message& seen,
                                                       async::interrupt& until) = 0;
 
@@ -62,6 +64,7 @@ class news_stream {
   std::string last_event_;
   std::optional<std::uint32_t> retry_ms_;
   bool was_open_ = false;
+  bool again_ = false;  // it was open before it was opened last
   bool heard_ = false;  // a message came since the stream was opened last
   bool stopped_ = false;
 };

@@ -8,7 +8,7 @@ import pytest
 from harness.conformance import ABSENT, Run, differences, run_server_suite, told
 from harness.fixture import FixtureServer, fixture_command, needs_packages
 
-pytestmark = [needs_packages, pytest.mark.slow]
+pytestmark = [needs_packages, pytest.mark.seconds, pytest.mark.slow]
 
 REVISIONS = {
     "2025-03-26": ("--spec-version", "2025-03-26", "--suite", "all"),

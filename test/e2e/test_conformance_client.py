@@ -14,7 +14,7 @@ from harness.fixture import NODE, needs_packages
 from harness.process import REPOSITORY
 from harness.servers import NODE_FOLDER
 
-pytestmark = [needs_packages, pytest.mark.slow]
+pytestmark = [needs_packages, pytest.mark.seconds, pytest.mark.slow]
 
 CLIENT = [NODE, NODE_FOLDER / "conformance_client.mjs"]
 WRAPPER = REPOSITORY / "test" / "e2e" / "harness" / "through_gateway.py"

@@ -16,7 +16,12 @@ from harness.talks import (
     inspector,
 )
 
-pytestmark = [needs_packages, pytest.mark.slow, pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")]
+pytestmark = [
+    needs_packages,
+    pytest.mark.seconds,
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning"),
+]
 
 V1 = RealClient("typescript-1", "node", "sdk_v1")
 V2_LEGACY = RealClient("typescript-2-legacy", "node", "sdk_v2", "legacy")

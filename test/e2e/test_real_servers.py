@@ -11,7 +11,7 @@ from harness.real_servers import RealServer, behind_gateway
 from harness.talks import MODERN, assert_same_answer
 from harness.waiting import until
 
-pytestmark = [needs_packages, pytest.mark.slow]
+pytestmark = [needs_packages, pytest.mark.seconds, pytest.mark.slow]
 
 RECOVERY_LIMIT = 15  # seconds
 # To ask again and again whether a server is back would open a breaker, which then stays open for longer than it takes.
