@@ -113,7 +113,7 @@ def emptied(server) -> None:
 
 
 def without_its_state(server) -> None:
-    for key in server.keys("*:s:*"):
+    for key in server.keys("*}:s:*"):
         server.ask("DEL", key)
 
 
