@@ -38,10 +38,15 @@ asio::awaitable<void> bury(async::worker& control, std::unique_ptr<Upstream> dea
 
 template <class Upstream>
 upstream::own_sessions::link linked(async::worker& control, std::unique_ptr<Upstream> made,
-                                    std::shared_ptr<upstream::observer> watcher) {
+                                    std::shared_ptr<upstream::observer> watcher,
+                                    std::shared_ptr<const bool> loops_ended) {
   Upstream* raw = made.get();
-  // At the end of the program nothing is buried any more: the loop destroys what waits in it.
-  const auto dispose = [&control, watcher](Upstream* last) {
+  // A loop that has ended would keep the dead until it is destroyed itself, when the loops of their sockets are gone.
+  const auto dispose = [&control, watcher, loops_ended](Upstream* last) {
+    if (*loops_ended) {
+      delete last;
+      return;
+    }
     asio::co_spawn(control.io, bury(control, std::unique_ptr<Upstream>(last), watcher), [](std::exception_ptr) {});
   };
   return {std::shared_ptr<port::upstream>(std::shared_ptr<Upstream>(made.release(), dispose)), [raw] { raw->start(); },
@@ -71,6 +76,10 @@ tool_servers::tool_servers(std::vector<async::worker*> workers, const config::ga
   }
 }
 
+tool_servers::~tool_servers() {
+  *loops_ended_ = true;
+}
+
 upstream::own_sessions::link tool_servers::make_link(unsigned index, const port::upstream_settings& settings,
                                                      port::session_role role,
                                                      std::shared_ptr<upstream::observer> watcher) {
@@ -78,11 +87,11 @@ upstream::own_sessions::link tool_servers::make_link(unsigned index, const port:
   if (settings.is_stdio) {
     auto made = std::make_unique<upstream::stdio_upstream>(
         control_, index, settings, heard, static_cast<std::uint32_t>(fresh_seed_()), role, guard_.get());
-    return linked(control_, std::move(made), std::move(watcher));
+    return linked(control_, std::move(made), std::move(watcher), loops_ended_);
   }
   auto made = std::make_unique<upstream::http_upstream>(workers_, index, settings, heard, fresh_seed_(),
                                                         upstream::http_options{.role = role});
-  return linked(control_, std::move(made), std::move(watcher));
+  return linked(control_, std::move(made), std::move(watcher), loops_ended_);
 }
 
 std::vector<port::upstream*> tool_servers::all() const {

@@ -25,6 +25,8 @@ class tool_servers {
   /// Throws if an upstream cannot be set up: start-up.
   tool_servers(std::vector<async::worker*> workers, const config::gateway& settings, upstream::observer& watcher,
                port::audience& clients, std::function<std::uint64_t()> fresh_seed);
+  /// When the loops have ended, and before they are destroyed.
+  ~tool_servers();
 
   /// In the order of the configuration.
   std::vector<port::upstream*> all() const;
@@ -51,6 +53,7 @@ class tool_servers {
   std::vector<async::worker*> workers_;
   async::worker& control_;
   std::function<std::uint64_t()> fresh_seed_;
+  std::shared_ptr<bool> loops_ended_ = std::make_shared<bool>(false);
   std::unique_ptr<upstream::child_guard> guard_;  // null: no upstream is a child
   std::vector<std::unique_ptr<upstream::own_sessions>> all_;
 };
