@@ -14,7 +14,8 @@ namespace switchgear::upstream {
 
 namespace asio = boost::asio;
 
-asked_requests::asked_requests(async::worker& on, duration limit, asker ask, answerer answer)
+asked_requests::asked_requests(async::worker& on, duration limit, asker ask,
+                               std::function<void(std::string response)> answer)
     : on_(on),
       limit_(limit),
       ask_(std::move(ask)),
@@ -27,39 +28,41 @@ void asked_requests::add(std::string_view text, const protocol::message& seen) {
   if (open_.size() >= most_open) {
     return answer_(protocol::write_error(id, protocol::code::overloaded, "too many requests at once"));
   }
-  auto one = std::make_shared<question>(on_);
-  one->text = on_.buffers.take();
-  one->text.append(text);
-  // The same text was read a moment ago; only its unescaped views need memory that lasts.
-  const auto again = protocol::peek(one->text.view(), one->space);
-  if (!again) return;
-  one->seen = *again;
+  if (auto kept = read_message(text, space_)) open({*std::move(kept), answer_});
+}
+
+void asked_requests::open(asked_request asked) {
+  const auto one = std::make_shared<question>(on_, std::move(asked));
   if (limit_ != duration::zero()) one->until.arm(async::worker::now() + limit_);
   open_.push_back(one);
-  asio::co_spawn(on_.io, answer_one(std::move(one)), [](std::exception_ptr) {});
+  asio::co_spawn(on_.io, answer_one(one), [this, one](std::exception_ptr) {
+    std::erase(open_, one);
+    if (open_.empty()) none_open_.cancel();
+  });
 }
 
 asio::awaitable<void> asked_requests::answer_one(std::shared_ptr<question> one) {
-  std::string response = co_await ask_(one->text.view(), one->seen, one->until);
-  std::erase(open_, one);
-  if (!one->taken_back) answer_(std::move(response));
-  if (open_.empty()) none_open_.cancel();
-}
-
-void asked_requests::take_back(question& one) {
-  one.taken_back = true;
-  one.until.raise(async::interrupt::reason::cancelled);
+  const kept_message& request = one->asked.request;
+  std::string response = co_await ask_(request.text.view(), request.seen, one->until);
+  if (!one->taken_back) one->asked.answer(std::move(response));
 }
 
 void asked_requests::take_back(std::string_view id) {
-  const auto found =
-      std::ranges::find_if(open_, [&](const auto& one) { return one->seen.id.in(one->text.view()) == id; });
-  if (found != open_.end()) take_back(*std::shared_ptr<question>(*found));
+  const auto found = std::ranges::find_if(open_, [&](const auto& one) {
+    const kept_message& request = one->asked.request;
+    return request.seen.id.in(request.text.view()) == id;
+  });
+  if (found == open_.end()) return;
+  const std::shared_ptr<question> one = *found;
+  one->taken_back = true;
+  one->until.raise(async::interrupt::reason::cancelled);
 }
 
-asio::awaitable<void> asked_requests::end() {
-  const std::vector<std::shared_ptr<question>> all = open_;
-  for (const auto& one : all) take_back(*one);
+asio::awaitable<void> asked_requests::end(last_words said) {
+  for (const auto& one : std::vector(open_)) {
+    one->taken_back = one->taken_back || said == last_words::none;
+    one->until.raise(async::interrupt::reason::cancelled);
+  }
   while (!open_.empty()) {
     error_code ignored;
     co_await none_open_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));

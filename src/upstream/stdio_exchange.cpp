@@ -14,8 +14,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-void refuse(const stdio_question& question, std::string_view why) {
-  const stdio_message& request = question.request;
+void refuse(const asked_request& question, std::string_view why) {
+  const kept_message& request = question.request;
   question.answer(protocol::write_error(request.seen.id.in(request.text.view()), protocol::code::internal_error, why));
 }
 
@@ -31,12 +31,12 @@ bool stdio_exchange::withdraw() {
   return stage_.compare_exchange_strong(expected, stage::withdrawn, std::memory_order_acq_rel);
 }
 
-void stdio_exchange::heard(stdio_message notification) {
+void stdio_exchange::heard(kept_message notification) {
   const std::size_t bytes = notification.text.size();
   if (may_deliver(bytes)) deliver(std::move(notification), bytes);
 }
 
-void stdio_exchange::asked(stdio_question question) {
+void stdio_exchange::asked(asked_request question) {
   const std::size_t bytes = question.request.text.size();
   if (may_deliver(bytes)) return deliver(std::move(question), bytes);
   refuse(question, "too much waits to be read by the client");
@@ -46,7 +46,7 @@ void stdio_exchange::withdrawn(std::string_view question) {
   deliver(withdrawal{std::string(question)}, 0);
 }
 
-void stdio_exchange::answered(stdio_message response) {
+void stdio_exchange::answered(kept_message response) {
   port::reply reply;
   reply.sent = true;
   reply.head_seen = true;
@@ -89,7 +89,7 @@ void stdio_exchange::deliver(event happened, std::size_t bytes) {
   asio::post(on_.io, [self = shared_from_this(), happened = std::move(happened), bytes]() mutable {
     waiter* const here = self->waiter_;
     if (here == nullptr) {
-      if (const auto* question = std::get_if<stdio_question>(&happened)) refuse(*question, "the call has ended");
+      if (const auto* question = std::get_if<asked_request>(&happened)) refuse(*question, "the call has ended");
       return;
     }
     here->events_.push_back({std::move(happened), bytes});
@@ -114,7 +114,7 @@ stdio_exchange::waiter::waiter(stdio_exchange& exchange)
 stdio_exchange::waiter::~waiter() {
   exchange_.waiter_ = nullptr;
   for (const delivered& left : events_) {
-    if (const auto* question = std::get_if<stdio_question>(&left.happened)) refuse(*question, "the call has ended");
+    if (const auto* question = std::get_if<asked_request>(&left.happened)) refuse(*question, "the call has ended");
   }
 }
 

@@ -37,7 +37,7 @@ class stdio_exchange final : public stdio_request, public std::enable_shared_fro
   struct withdrawal {
     std::string id;
   };
-  using event = std::variant<stdio_message, stdio_question, withdrawal>;
+  using event = std::variant<kept_message, asked_request, withdrawal>;
 
   stdio_exchange(async::worker& on, outline call, std::string line)
       : call_(std::move(call)), line_(std::move(line)), on_(on) {}
@@ -51,10 +51,10 @@ class stdio_exchange final : public stdio_request, public std::enable_shared_fro
   bool is_call() const override { return true; }
   bool has_listener() const override { return call_.has_listener; }
   bool begin() override;
-  void heard(stdio_message notification) override;
-  void asked(stdio_question question) override;
+  void heard(kept_message notification) override;
+  void asked(asked_request question) override;
   void withdrawn(std::string_view question) override;
-  void answered(stdio_message response) override;
+  void answered(kept_message response) override;
   void failed(port::fault why, std::string_view detail, bool sent) override;
   /// The line is of no use, since the child speaks the other era. Nothing was sent.
   void refuse_era();

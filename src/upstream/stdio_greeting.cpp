@@ -25,12 +25,12 @@ class question final : public stdio_request {
     timer_.expires_after(limit);
     co_await timer_.async_wait(asio::as_tuple(asio::use_awaitable));
   }
-  std::optional<stdio_message>& response() { return response_; }
+  std::optional<kept_message>& response() { return response_; }
   const std::string& failure() const { return failure_; }
   bool settled() const { return response_.has_value() || !failure_.empty(); }
 
   bool begin() override { return true; }
-  void answered(stdio_message response) override {
+  void answered(kept_message response) override {
     response_ = std::move(response);
     timer_.cancel();
   }
@@ -41,7 +41,7 @@ class question final : public stdio_request {
 
  private:
   asio::steady_timer timer_;
-  std::optional<stdio_message> response_;
+  std::optional<kept_message> response_;
   std::string failure_;
 };
 
@@ -61,8 +61,8 @@ asio::awaitable<bool> discover(stdio_asking with, server_hello& hello) {
 
 }  // namespace
 
-asio::awaitable<std::optional<stdio_message>> ask_child(stdio_asking with, std::uint64_t id, std::string text,
-                                                        std::string_view what, std::string& why) {
+asio::awaitable<std::optional<kept_message>> ask_child(stdio_asking with, std::uint64_t id, std::string text,
+                                                       std::string_view what, std::string& why) {
   const auto asked = std::make_shared<question>(with.on.io);
   with.session.send(id, std::move(text) + "\n", asked);
   co_await asked->settle_within(with.timeout);

@@ -27,8 +27,8 @@ struct stdio_asking {
 };
 
 /// The response to one request of our own; nothing, with `why` in one line that names `what`, when there is none.
-boost::asio::awaitable<std::optional<stdio_message>> ask_child(stdio_asking with, std::uint64_t id, std::string text,
-                                                               std::string_view what, std::string& why);
+boost::asio::awaitable<std::optional<kept_message>> ask_child(stdio_asking with, std::uint64_t id, std::string text,
+                                                              std::string_view what, std::string& why);
 
 /// How a child is spoken to first.
 enum class opening : std::uint8_t {

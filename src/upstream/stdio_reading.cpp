@@ -26,7 +26,7 @@ bool concerns_no_call(const protocol::message& seen) {
 }  // namespace
 
 void stdio_session::read_line(std::string_view line) {
-  result<stdio_message> message = read_message(line, scratch_);
+  result<kept_message> message = read_message(line, scratch_);
   if (!message) {
     owner_.noise(line);
     return;
@@ -41,7 +41,7 @@ void stdio_session::read_line(std::string_view line) {
   }
 }
 
-void stdio_session::read_response(stdio_message message) {
+void stdio_session::read_response(kept_message message) {
   const auto id = our_id(message.seen.id.in(message.text.view()));
   const auto found = id ? waiting_.find(*id) : waiting_.end();
   // A response to what was never asked says nothing that anybody waits for.
@@ -58,7 +58,7 @@ void stdio_session::read_response(stdio_message message) {
   request->answered(std::move(message));
 }
 
-void stdio_session::read_notification(stdio_message message) {
+void stdio_session::read_notification(kept_message message) {
   const std::string_view method = message.seen.method;
   if (method == "notifications/progress") return read_progress(std::move(message));
   if (says_list_changed(method)) return owner_.list_changed();
@@ -73,7 +73,7 @@ void stdio_session::read_notification(stdio_message message) {
   }
 }
 
-void stdio_session::read_progress(stdio_message notification) {
+void stdio_session::read_progress(kept_message notification) {
   const auto id = our_id(notification.seen.progress_token.in(notification.text.view()));
   const auto found = id ? waiting_.find(*id) : waiting_.end();
   if (found != waiting_.end()) {
@@ -83,7 +83,7 @@ void stdio_session::read_progress(stdio_message notification) {
   }
 }
 
-void stdio_session::read_request(stdio_message request) {
+void stdio_session::read_request(kept_message request) {
   const std::string_view text = request.text.view();
   const std::string_view id = request.seen.id.in(text);
   if (id.size() > longest_echoed_id || questions_.contains(id)) {
@@ -99,16 +99,16 @@ void stdio_session::read_request(stdio_message request) {
   }
 }
 
-void stdio_session::ask(stdio_message request) {
+void stdio_session::ask(kept_message request) {
   const std::string id(request.seen.id.in(request.text.view()));
   const std::shared_ptr<stdio_request> call = oldest_listener();
   const std::uint64_t number = ++questions_asked_;
   questions_.emplace(id, open_question{number, call});
-  stdio_question question{std::move(request), [&on = on_, weak = weak_from_this(), id, number](std::string response) {
-                            asio::post(on.io, [weak, id, number, response = std::move(response)] {
-                              if (const auto self = weak.lock()) self->answer(id, number, response);
-                            });
-                          }};
+  asked_request question{std::move(request), [&on = on_, weak = weak_from_this(), id, number](std::string response) {
+                           asio::post(on.io, [weak, id, number, response = std::move(response)] {
+                             if (const auto self = weak.lock()) self->answer(id, number, response);
+                           });
+                         }};
   if (call) {
     call->asked(std::move(question));
   } else {

@@ -2,19 +2,12 @@
 #pragma once
 
 #include "port/upstream.hpp"
-#include "upstream/stdio_message.hpp"
+#include "upstream/asked_requests.hpp"
+#include "upstream/kept_message.hpp"
 
-#include <functional>
-#include <string>
 #include <string_view>
 
 namespace switchgear::upstream {
-
-/// What a child wants to know of a client.
-struct stdio_question {
-  stdio_message request;
-  std::function<void(std::string response)> answer;  ///< to be called once, on any thread
-};
 
 /// A request on a child's pipes. Every function is called on the control worker; at the end exactly one of answered()
 /// and failed(), unless the request was taken back.
@@ -31,11 +24,11 @@ class stdio_request {
 
   /// Its line is about to be written. False: nobody waits any more, write nothing.
   virtual bool begin() = 0;
-  virtual void heard(stdio_message /*notification*/) {}
-  virtual void asked(stdio_question /*question*/) {}
+  virtual void heard(kept_message /*notification*/) {}
+  virtual void asked(asked_request /*question*/) {}
   /// The child took back the question with this id (raw).
   virtual void withdrawn(std::string_view /*question*/) {}
-  virtual void answered(stdio_message response) = 0;
+  virtual void answered(kept_message response) = 0;
   /// `sent`: begin() said yes, so that the child may know of the request.
   virtual void failed(port::fault why, std::string_view detail, bool sent) = 0;
 };

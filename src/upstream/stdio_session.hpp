@@ -37,8 +37,8 @@ class stdio_session : public std::enable_shared_from_this<stdio_session> {
   class events {
    public:
     virtual void list_changed() = 0;                        ///< of any kind
-    virtual void notified(stdio_message message) = 0;       ///< belongs to no call
-    virtual void asked(stdio_question question) = 0;        ///< belongs to no call
+    virtual void notified(kept_message message) = 0;        ///< belongs to no call
+    virtual void asked(asked_request question) = 0;         ///< belongs to no call
     virtual void withdrawn(std::string_view question) = 0;  ///< one of those; its id, raw
     virtual void late_answer() = 0;                         ///< for a request that was forgotten
     virtual void noise(std::string_view line) = 0;
@@ -90,11 +90,11 @@ class stdio_session : public std::enable_shared_from_this<stdio_session> {
   void enqueue(queued_line line);
   void read_piece(std::string_view piece);
   void read_line(std::string_view line);
-  void read_response(stdio_message message);
-  void read_notification(stdio_message message);
-  void read_progress(stdio_message notification);
-  void read_request(stdio_message request);
-  void ask(stdio_message request);
+  void read_response(kept_message message);
+  void read_notification(kept_message message);
+  void read_progress(kept_message notification);
+  void read_request(kept_message request);
+  void ask(kept_message request);
   void answer(const std::string& id, std::uint64_t number, std::string_view response);
   void withdraw(std::string_view id);
   void end_stream(std::string_view id);

@@ -50,7 +50,7 @@ asio::awaitable<void> stdio_upstream::stop() {
   if (session_) session_->fail_all("the gateway is stopping");
   fail_waiting();
   wake_.cancel();
-  co_await questions_.end(async::interrupt::reason::shutdown);
+  co_await questions_.end(asked_requests::last_words::responses);
   while (running_) co_await stopped_.async_wait(asio::as_tuple(asio::use_awaitable));
 }
 

@@ -31,7 +31,7 @@ class stdio_upkeep::stream final : public stdio_request {
 
   bool is_stream() const override { return true; }
   bool begin() override { return owner_ != nullptr; }
-  void answered(stdio_message response) override {
+  void answered(kept_message response) override {
     const protocol::message& seen = response.seen;
     if (owner_) owner_->stream_ended(*this, seen.error && seen.error_code == protocol::code::method_not_found);
   }

@@ -26,7 +26,7 @@ constexpr duration longest_question = std::chrono::minutes(10);  // people answe
 class unheeded final : public stdio_request {
  public:
   bool begin() override { return true; }
-  void answered(stdio_message) override {}
+  void answered(kept_message) override {}
   void failed(port::fault, std::string_view, bool) override {}
 };
 
@@ -71,12 +71,12 @@ stdio_upstream::stdio_upstream(async::worker& control, unsigned index, port::ups
 asio::awaitable<port::reply> stdio_upstream::call(async::worker& on, port::outgoing_request request,
                                                   async::interrupt& interrupt, port::client_side* client) {
   std::optional<port::reply> reply;
-  std::optional<stdio_questions> questions;
+  std::optional<asked_requests> questions;
   // Until a child has been greeted its era is a guess, and a new one may be of the other.
   for (int i = 0; i < most_attempts && !reply; ++i) {
     reply = co_await attempt(on, request, interrupt, client, questions);
   }
-  if (questions) co_await questions->end(async::interrupt::reason::cancelled);
+  if (questions) co_await questions->end(asked_requests::last_words::responses);
   if (reply) co_return *std::move(reply);
   co_return port::reply{.fault = port::fault::not_ready, .detail = "each new child speaks another revision of MCP"};
 }
@@ -85,7 +85,7 @@ asio::awaitable<std::optional<port::reply>> stdio_upstream::attempt(async::worke
                                                                     const port::outgoing_request& request,
                                                                     async::interrupt& interrupt,
                                                                     port::client_side* client,
-                                                                    std::optional<stdio_questions>& questions) {
+                                                                    std::optional<asked_requests>& questions) {
   if (interrupt.raised()) co_return interrupted_reply(interrupt.why(), false, false);
   const stdio_exchange::outline call{next_id_.fetch_add(1, std::memory_order_relaxed), era(), client != nullptr,
                                      std::string(request.client.log_level)};
@@ -95,9 +95,9 @@ asio::awaitable<std::optional<port::reply>> stdio_upstream::attempt(async::worke
   while (true) {
     co_await here.something(interrupt);
     while (auto event = here.next_event()) {
-      if (auto* const notification = std::get_if<stdio_message>(&*event)) {
+      if (auto* const notification = std::get_if<kept_message>(&*event)) {
         if (client) client->take(notification->text.view(), notification->seen);
-      } else if (auto* const question = std::get_if<stdio_question>(&*event)) {
+      } else if (auto* const question = std::get_if<asked_request>(&*event)) {
         if (!questions) {
           questions.emplace(on, longest_question,
                             [client](std::string_view text, const protocol::message& seen, async::interrupt& until) {
@@ -106,7 +106,7 @@ asio::awaitable<std::optional<port::reply>> stdio_upstream::attempt(async::worke
         }
         questions->open(std::move(*question));
       } else if (questions) {
-        questions->withdraw(std::get<stdio_exchange::withdrawal>(*event).id);
+        questions->take_back(std::get<stdio_exchange::withdrawal>(*event).id);
       }
     }
     if (here.answer()) co_return std::move(here.answer());
@@ -187,17 +187,17 @@ void stdio_upstream::list_changed() {
   if (upkeep_) upkeep_->list_changed();
 }
 
-void stdio_upstream::notified(stdio_message message) {
+void stdio_upstream::notified(kept_message message) {
   watcher_.notified(index_, message.text.view(), message.seen);
 }
 
-void stdio_upstream::asked(stdio_question question) {
+void stdio_upstream::asked(asked_request question) {
   // Once the end has begun, the child is about to be closed: no answer would reach it.
   if (!stopping_) questions_.open(std::move(question));
 }
 
 void stdio_upstream::withdrawn(std::string_view question) {
-  questions_.withdraw(question);
+  questions_.take_back(question);
 }
 
 void stdio_upstream::late_answer() {

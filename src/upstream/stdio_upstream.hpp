@@ -4,11 +4,11 @@
 #include "async/worker.hpp"
 #include "port/settings.hpp"
 #include "port/upstream.hpp"
+#include "upstream/asked_requests.hpp"
 #include "upstream/child_guard.hpp"
 #include "upstream/child_restarts.hpp"
 #include "upstream/observer.hpp"
 #include "upstream/stdio_exchange.hpp"
-#include "upstream/stdio_questions.hpp"
 #include "upstream/stdio_session.hpp"
 #include "upstream/stdio_upkeep.hpp"
 #include "upstream/told_level.hpp"
@@ -86,8 +86,8 @@ class stdio_upstream final : public port::upstream, private stdio_session::event
   bool probe_harmed(const stdio_session& session);
 
   void list_changed() override;
-  void notified(stdio_message message) override;
-  void asked(stdio_question question) override;
+  void notified(kept_message message) override;
+  void asked(asked_request question) override;
   void withdrawn(std::string_view question) override;
   void late_answer() override;
   void noise(std::string_view line) override;
@@ -96,7 +96,7 @@ class stdio_upstream final : public port::upstream, private stdio_session::event
 
   boost::asio::awaitable<std::optional<port::reply>> attempt(async::worker& on, const port::outgoing_request& request,
                                                              async::interrupt& interrupt, port::client_side* client,
-                                                             std::optional<stdio_questions>& questions);
+                                                             std::optional<asked_requests>& questions);
   void submit(std::shared_ptr<stdio_exchange> exchange);
   void tell_level(std::string_view raw_level);
   void abandon(const std::shared_ptr<stdio_exchange>& exchange, bool sent, std::string_view why);
@@ -122,7 +122,7 @@ class stdio_upstream final : public port::upstream, private stdio_session::event
   std::shared_ptr<stdio_session> session_;
   std::optional<stdio_upkeep> upkeep_;                   // of the session, once it was greeted
   std::vector<std::string> watched_;                     // sorted
-  stdio_questions questions_;                            // those of no call
+  asked_requests questions_;                             // those of no call
   time_point legacy_until_{};                            // so long the child is not asked whether it is modern
   std::deque<std::shared_ptr<stdio_exchange>> waiting_;  // calls that came while the child was starting
   bool child_logs_ = false;

@@ -1,4 +1,4 @@
-// A message of a child that outlives the line it came in.
+// A message of a server that outlives what it came in.
 #pragma once
 
 #include "base/buffer.hpp"
@@ -11,13 +11,13 @@
 namespace switchgear::upstream {
 
 /// The bytes belong to no pool, so that any thread may free them.
-struct stdio_message {
+struct kept_message {
   buffer text;
   protocol::message seen;                    ///< of text, with all its views
   std::unique_ptr<protocol::scratch> space;  ///< of the strings that hold escapes; null when there are none
 };
 
-/// Copies the line. `space` is memory for the reading alone. Errors: those of protocol::peek.
-result<stdio_message> read_message(std::string_view line, protocol::scratch& space);
+/// Copies the text. `space` is memory for the reading alone. Errors: those of protocol::peek.
+result<kept_message> read_message(std::string_view text, protocol::scratch& space);
 
 }  // namespace switchgear::upstream

@@ -1,4 +1,4 @@
-#include "upstream/stdio_message.hpp"
+#include "upstream/kept_message.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -22,8 +22,8 @@ bool lies_in(const protocol::message& seen, std::string_view text) {
 
 }  // namespace
 
-result<stdio_message> read_message(std::string_view line, protocol::scratch& space) {
-  stdio_message message;
+result<kept_message> read_message(std::string_view line, protocol::scratch& space) {
+  kept_message message;
   message.text.reserve(line.size());
   message.text.append(line);
   const result<protocol::message> seen = protocol::peek(message.text.view(), space);
