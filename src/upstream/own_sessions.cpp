@@ -72,13 +72,17 @@ own_sessions::own_sessions(async::worker& control, unsigned index, factory make,
       pause_(control.io),
       ended_(control.io, asio::steady_timer::time_point::max()) {}
 
-void own_sessions::start() {
-  shared_.start();
-  ++ending_;
-  asio::co_spawn(control_.io, sweep(), [this](std::exception_ptr) {
-    --ending_;
+void own_sessions::run(asio::awaitable<void> task) {
+  ++running_;
+  asio::co_spawn(control_.io, std::move(task), [this](std::exception_ptr) {
+    --running_;
     ended_.cancel();
   });
+}
+
+void own_sessions::start() {
+  shared_.start();
+  run(sweep());
 }
 
 asio::awaitable<void> own_sessions::stop() {
@@ -89,17 +93,10 @@ asio::awaitable<void> own_sessions::stop() {
     left.swap(own_);
   }
   pause_.cancel();
-  for (auto& [session, one] : left) {
-    ++ending_;
-    asio::co_spawn(control_.io, end(std::move(one)), [this](std::exception_ptr) {
-      --ending_;
-      ended_.cancel();
-    });
-  }
+  for (auto& [session, one] : left) run(end(std::move(one)));
   co_await shared_.stop();
-  ended_.expires_after(longest_end);
   const time_point due = async::worker::now() + longest_end;
-  while (ending_ != 0 && async::worker::now() < due) {
+  while (running_ != 0 && async::worker::now() < due) {
     ended_.expires_at(due);
     co_await ended_.async_wait(asio::as_tuple(asio::use_awaitable));
   }
@@ -152,13 +149,7 @@ void own_sessions::client_gone(std::string_view session) {
     ended = std::move(found->second);
     own_.erase(found);
   }
-  asio::post(control_.io, [this, ended] {
-    ++ending_;
-    asio::co_spawn(control_.io, end(ended), [this](std::exception_ptr) {
-      --ending_;
-      ended_.cancel();
-    });
-  });
+  asio::post(control_.io, [this, ended] { run(end(ended)); });
 }
 
 asio::awaitable<void> own_sessions::end(std::shared_ptr<own> ended) {

@@ -52,7 +52,7 @@ class own_sessions final : public port::upstream {
                                            async::interrupt& interrupt, port::client_side* client) override;
   port::upstream_status status() const override { return shared_.upstream->status(); }
   protocol::era era() const override { return shared_.upstream->era(); }
-  void watch(std::vector<std::string> uris) override { shared_.upstream->watch(std::move(uris)); }
+  void watch(std::set<std::string> uris) override { shared_.upstream->watch(std::move(uris)); }
   void client_gone(std::string_view session) override;
 
   /// Sessions of clients that are there now. Any thread.
@@ -64,6 +64,8 @@ class own_sessions final : public port::upstream {
 
   std::shared_ptr<own> session_of(const port::client& client);
   void remark_full();
+  /// Control thread. stop() waits for its end.
+  void run(boost::asio::awaitable<void> task);
   boost::asio::awaitable<void> end(std::shared_ptr<own> ended);
   boost::asio::awaitable<void> sweep();
 
@@ -83,7 +85,7 @@ class own_sessions final : public port::upstream {
   // Control thread only.
   boost::asio::steady_timer pause_;
   boost::asio::steady_timer ended_;
-  std::size_t ending_ = 0;  // sessions that are being ended, and the sweep
+  std::size_t running_ = 0;  // of run()
 };
 
 }  // namespace switchgear::upstream

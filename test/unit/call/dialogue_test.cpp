@@ -62,6 +62,27 @@ TEST_F(dialogue, a_servers_question_is_the_clients_to_answer) {
   EXPECT_EQ(gate.search.heard, std::vector<std::string>{R"({"jsonrpc":"2.0","id":"q1","result":{"action":"accept"}})"});
 }
 
+TEST_F(dialogue, a_persons_thinking_is_not_on_the_tools_time) {
+  gate.policy().deadline = 30ms;
+  person.answers = {"{}"};
+  person.thinks_for = 80ms;
+  gate.search.questions = {question};
+  gate.search.answer(good_answer);
+  EXPECT_FALSE(gate.ask().is_error());
+}
+
+TEST_F(dialogue, a_person_may_think_for_as_long_as_the_policy_says) {
+  gate.policy().patience = 20ms;
+  person.thinks_for = 5s;
+  gate.search.questions = {question};
+  gate.search.answer(good_answer);
+  const time_point asked = async::worker::now();
+  gate.ask();
+  EXPECT_LT(async::worker::now() - asked, 2s);
+  ASSERT_EQ(gate.search.heard.size(), 1U);
+  EXPECT_NE(gate.search.heard[0].find("error"), std::string::npos);
+}
+
 TEST_F(dialogue, a_client_that_declared_nothing_is_not_asked) {
   gate.asker.abilities = {};
   gate.search.questions = {question};

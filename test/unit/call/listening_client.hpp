@@ -1,13 +1,14 @@
 // A client that keeps what it hears and answers what it is asked as a test tells it to.
 #pragma once
 
+#include "async/wait.hpp"
 #include "port/call_handler.hpp"
 #include "protocol/errors.hpp"
 #include "protocol/results.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/this_coro.hpp>
 
 #include <deque>
 #include <string>
@@ -21,7 +22,6 @@ class listening_client final : public port::event_sink {
   std::vector<std::string> heard;
   std::vector<std::string> asked;   ///< whole requests
   std::deque<std::string> answers;  ///< results; when there is none left, it refuses
-  boost::asio::io_context* thinks_in = nullptr;
   duration thinks_for{};
   unsigned flushes = 0;
 
@@ -31,11 +31,12 @@ class listening_client final : public port::event_sink {
     co_return;
   }
   boost::asio::awaitable<std::string> ask(std::string_view text, const protocol::message& seen,
-                                          async::interrupt&) override {
+                                          async::interrupt& until) override {
     asked.emplace_back(text);
-    if (thinks_in != nullptr) {
-      boost::asio::steady_timer thought(*thinks_in, thinks_for);
-      co_await thought.async_wait(boost::asio::use_awaitable);
+    if (thinks_for > duration::zero()) {
+      boost::asio::steady_timer thought(co_await boost::asio::this_coro::executor, thinks_for);
+      co_await async::wait(thought, until);
+      if (until.raised()) answers.clear();
     }
     const std::string_view id = seen.id.in(text);
     if (answers.empty()) co_return protocol::write_error(id, -1, "no, thanks");

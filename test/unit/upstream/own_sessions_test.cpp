@@ -1,0 +1,187 @@
+#include "upstream/own_sessions.hpp"
+
+#include "support/fake_upstream.hpp"
+#include "support/peeked.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace switchgear::upstream {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A session as the factory made it.
+struct made_session {
+  std::shared_ptr<test::fake_upstream> upstream = std::make_shared<test::fake_upstream>();
+  port::session_role role;
+  std::shared_ptr<observer> watcher;
+  bool started = false, stopped = false;
+};
+
+struct recorded_watcher final : observer {
+  std::vector<std::string> remarks;
+  void listed(unsigned, listing) override {}
+  void state_changed(unsigned, const port::upstream_status&) override {}
+  void remark(unsigned, std::string_view line) override { remarks.emplace_back(line); }
+};
+
+struct recorded_audience final : port::audience {
+  std::vector<std::pair<std::string, std::string>> sent, asked;
+  void use(std::shared_ptr<const port::offer>) override {}
+  void resource_updated(std::string_view) override {}
+  void send(std::string_view session, std::string message) override { sent.emplace_back(session, std::move(message)); }
+  boost::asio::awaitable<std::string> ask(async::worker&, std::string session, std::string_view text,
+                                          const protocol::message&, async::interrupt&) override {
+    asked.emplace_back(std::move(session), text);
+    co_return "answered";
+  }
+};
+
+class own_sessions_test : public testing::Test {
+ protected:
+  void open(own_sessions::limits bounds = {}) {
+    const auto make = [this](port::session_role role, std::shared_ptr<observer> heard) {
+      auto one = std::make_shared<made_session>();
+      one->role = role;
+      one->watcher = std::move(heard);
+      for (int i = 0; i < 4; ++i) one->upstream->answer(R"({"jsonrpc":"2.0","id":1,"result":{}})");
+      made.push_back(one);
+      return own_sessions::link{one->upstream, [one] { one->started = true; },
+                                [one]() -> boost::asio::awaitable<void> { return stop(one); }};
+    };
+    all = std::make_unique<own_sessions>(on, 3, make, watcher, clients, bounds);
+    all->start();
+  }
+
+  static boost::asio::awaitable<void> stop(std::shared_ptr<made_session> one) {
+    one->stopped = true;
+    co_return;
+  }
+
+  void call(std::string_view session, bool can_be_asked = true) {
+    test::peeked request(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}})");
+    port::outgoing_request out{.text = request.text(), .seen = &request.seen};
+    out.client.session = session;
+    out.client.abilities.sampling = can_be_asked;
+    async::interrupt interrupt(on.timers);
+    bool done = false;
+    boost::asio::co_spawn(on.io, all->call(on, out, interrupt, nullptr),
+                          [&](std::exception_ptr, port::reply) { done = true; });
+    run_until([&] { return done; });
+  }
+
+  template <class Condition>
+  void run_until(Condition holds) {
+    const time_point due = async::worker::now() + 5s;
+    while (!holds() && async::worker::now() < due) {
+      on.io.restart();
+      on.io.run_one_for(10ms);
+    }
+    EXPECT_TRUE(holds());
+  }
+
+  async::worker on{0};
+  recorded_watcher watcher;
+  recorded_audience clients;
+  std::vector<std::shared_ptr<made_session>> made;  // the shared one first
+  std::unique_ptr<own_sessions> all;
+};
+
+TEST_F(own_sessions_test, a_client_that_cannot_be_asked_shares_the_common_session) {
+  open();
+  call("a", false);
+  call("b", false);
+  ASSERT_EQ(made.size(), 1u);
+  EXPECT_FALSE(made[0]->role.abilities.any());
+  EXPECT_TRUE(made[0]->role.lists);
+  EXPECT_EQ(made[0]->upstream->calls().size(), 2u);
+}
+
+TEST_F(own_sessions_test, a_client_that_can_be_asked_gets_one_of_its_own_and_keeps_it) {
+  open();
+  call("a");
+  call("a");
+  call("b");
+  ASSERT_EQ(made.size(), 3u);
+  EXPECT_TRUE(made[1]->started && made[1]->role.abilities.sampling);
+  EXPECT_FALSE(made[1]->role.lists);
+  EXPECT_TRUE(made[0]->upstream->calls().empty());
+  EXPECT_EQ(made[1]->upstream->calls().size() + made[2]->upstream->calls().size(), 3u);
+}
+
+TEST_F(own_sessions_test, a_modern_server_needs_none) {
+  open();
+  made[0]->upstream->speaks = protocol::era::modern;
+  call("a");
+  EXPECT_EQ(made.size(), 1u);
+}
+
+TEST_F(own_sessions_test, beyond_the_limit_clients_share_and_one_line_says_so) {
+  open({.most = 1});
+  call("a");
+  call("b");
+  call("c");
+  run_until([&] { return !watcher.remarks.empty(); });
+  EXPECT_EQ(made.size(), 2u);
+  EXPECT_EQ(all->open(), 1u);
+  EXPECT_EQ(watcher.remarks.size(), 1u);
+}
+
+TEST_F(own_sessions_test, none_is_opened_where_the_limit_is_zero) {
+  open({.most = 0});
+  call("a");
+  EXPECT_EQ(made.size(), 1u);
+}
+
+TEST_F(own_sessions_test, ends_with_the_clients) {
+  open();
+  call("a");
+  all->client_gone("nobody");
+  all->client_gone("a");
+  EXPECT_EQ(all->open(), 0u);
+  run_until([&] { return made[1]->stopped; });
+  EXPECT_FALSE(made[0]->stopped);
+}
+
+TEST_F(own_sessions_test, ends_when_nobody_uses_it) {
+  open({.idle = 200ms});
+  call("a");
+  run_until([&] { return made[1]->stopped; });
+  EXPECT_EQ(all->open(), 0u);
+}
+
+TEST_F(own_sessions_test, what_it_says_is_for_its_client) {
+  open();
+  call("a");
+  const std::string log = R"({"jsonrpc":"2.0","method":"notifications/message","params":{}})";
+  const std::string question = R"({"jsonrpc":"2.0","id":1,"method":"roots/list"})";
+  const test::peeked told(log), wants(question);
+  made[1]->watcher->notified(3, log, told.seen);
+  async::interrupt never(on.timers);
+  std::string answer;
+  boost::asio::co_spawn(on.io, made[1]->watcher->asked(3, question, wants.seen, never),
+                        [&](std::exception_ptr, std::string text) { answer = std::move(text); });
+  run_until([&] { return !answer.empty(); });
+  using heard = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(clients.sent, (heard{{"a", log}}));
+  EXPECT_EQ(clients.asked, (heard{{"a", question}}));
+}
+
+TEST_F(own_sessions_test, all_of_them_end_at_the_stop) {
+  open();
+  call("a");
+  bool done = false;
+  boost::asio::co_spawn(on.io, all->stop(), [&](std::exception_ptr) { done = true; });
+  run_until([&] { return done; });
+  EXPECT_TRUE(made[0]->stopped && made[1]->stopped);
+  call("b");
+  EXPECT_EQ(made.size(), 2u);
+}
+
+}  // namespace
+}  // namespace switchgear::upstream
