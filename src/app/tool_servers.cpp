@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -121,10 +123,10 @@ void tool_servers::client_gone(std::string_view session) {
 }
 
 void tool_servers::watch(const std::vector<std::string>& uris, const std::function<place(std::string_view)>& find) {
-  std::map<port::upstream*, std::vector<std::string>> wanted;
+  std::map<port::upstream*, std::set<std::string>> wanted;
   for (const std::string& uri : uris) {
     const place where = find(uri);
-    if (where.upstream != nullptr) wanted[where.upstream].emplace_back(where.uri);
+    if (where.upstream != nullptr) wanted[where.upstream].emplace(where.uri);
   }
   for (const auto& one : all_) one->watch(std::move(wanted[one.get()]));
 }

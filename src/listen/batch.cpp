@@ -37,6 +37,16 @@ asio::awaitable<void> answer_one(shard& here, std::string_view text, const sende
 
 }  // namespace
 
+parts as_array(const std::vector<std::string>& answers) {
+  parts pieces;
+  for (const std::string& one : answers) {
+    pieces.push_back(pieces.empty() ? "[" : ",");
+    pieces.push_back(one);
+  }
+  pieces.push_back("]");
+  return pieces;
+}
+
 bool has_batches(std::string_view revision) {
   return revision == "2025-03-26";
 }

@@ -11,6 +11,9 @@
 
 namespace switchgear::listen {
 
+/// The answers as one JSON array; pieces point into them.
+parts as_array(const std::vector<std::string>& answers);
+
 /// Whether clients of that revision may send batches.
 bool has_batches(std::string_view revision);
 

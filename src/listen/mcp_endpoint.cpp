@@ -38,7 +38,7 @@ bool is_endpoint(std::string_view target) {
 // The body's word counts first, since only a modern client writes it (MCP 2026-07-28 basic/versioning); a header alone
 // makes a modern request that lacks what it must have. Mcp-Method is no sign: some legacy clients send it.
 bool is_modern(const http::request_head& head, const protocol::message& seen) {
-  if (!seen.meta_version.empty()) return !protocol::is_supported(seen.meta_version);
+  if (!seen.meta_version.empty()) return protocol::says_modern(seen);
   return protocol::era_of(head.protocol_version) == era::modern;
 }
 
@@ -229,13 +229,7 @@ asio::awaitable<bool> mcp_endpoint::batch(std::string_view body, time_point arri
       co_await answer_batch(here_, *elements, from, arrived, takes_events() ? &events : nullptr);
   if (answers.empty()) co_return co_await reply_.empty(202);
   if (!events.used() && (takes_json() || !takes_events())) {
-    parts pieces;
-    for (const std::string& one : answers) {
-      pieces.push_back(pieces.empty() ? "[" : ",");
-      pieces.push_back(one);
-    }
-    pieces.push_back("]");
-    co_return co_await reply_.json(std::move(pieces));
+    co_return co_await reply_.json(as_array(answers));
   }
   for (const std::string& one : answers) {
     parts pieces;

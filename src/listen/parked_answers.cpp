@@ -1,9 +1,9 @@
 #include "listen/parked_answers.hpp"
 
+#include "async/wait.hpp"
+
 #include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <utility>
 
@@ -80,14 +80,7 @@ asio::awaitable<std::optional<std::string>> parked_answers::take(async::worker& 
     found->second.wanted_by = self;
     self->told = found->second.events.has_value();
   }
-  {
-    const async::interrupt::guard guard(
-        until, [](void* waiting) { static_cast<visitor*>(waiting)->wake.cancel(); }, self.get());
-    if (!self->told && !until.raised()) {
-      error_code ignored;
-      co_await self->wake.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-    }
-  }
+  if (!self->told) co_await async::wait(self->wake, until);
   const std::lock_guard lock(mutex_);
   const auto found = open_.find(id);
   if (found == open_.end() || found->second.wanted_by != self) co_return std::nullopt;

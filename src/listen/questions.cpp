@@ -1,11 +1,10 @@
 #include "listen/questions.hpp"
 
+#include "async/wait.hpp"
 #include "protocol/errors.hpp"
 
 #include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -96,14 +95,7 @@ asio::awaitable<std::string> questions::ask(async::worker& on, route by, std::st
   protocol::splice(text, seen, {.id = our_id}, question);
   by.stream.add(std::move(question));
   co_await by.stream.flush();
-  {
-    const async::interrupt::guard guard(
-        until, [](void* self) { static_cast<waiting*>(self)->wake.cancel(); }, asker.get());
-    if (!asker->ended && !until.raised()) {
-      error_code ignored;
-      co_await asker->wake.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-    }
-  }
+  if (!asker->ended) co_await async::wait(asker->wake, until);
   if (!asker->ended) {
     take(number, session);
     const std::string withdrawn = cancelled(our_id);

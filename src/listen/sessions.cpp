@@ -1,18 +1,15 @@
 #include "listen/sessions.hpp"
 
-#include <algorithm>
+#include "protocol/severity.hpp"
+
 #include <utility>
 
 namespace switchgear::listen {
 
 bool session::set_log_level(std::string_view raw) {
-  // RFC 5424, as MCP names them.
-  static constexpr std::array<std::string_view, 8> levels{R"("debug")",   R"("info")",     R"("notice")",
-                                                          R"("warning")", R"("error")",    R"("critical")",
-                                                          R"("alert")",   R"("emergency")"};
-  const auto* const found = std::ranges::find(levels, raw);
-  if (found == levels.end()) return false;
-  level_.store(found, std::memory_order_relaxed);
+  const auto place = protocol::severity_of(raw);
+  if (!place) return false;
+  level_.store(&protocol::severities[*place], std::memory_order_relaxed);
   return true;
 }
 

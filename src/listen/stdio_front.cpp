@@ -32,10 +32,6 @@ constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t read_size = 64 * 1024;
 constexpr duration last_moment = std::chrono::seconds(1);  // of what was interrupted at the end
 
-bool is_modern(const protocol::message& seen) {
-  return !seen.meta_version.empty() && !protocol::is_supported(seen.meta_version);
-}
-
 }  // namespace
 
 // A message of the client with what its answer needs.
@@ -181,7 +177,7 @@ void stdio_front::take(std::string_view line) {
   one->seen = *seen;
   switch (seen->kind) {
     case protocol::kind::request:
-      return is_modern(*seen) ? take_modern(std::move(one)) : take_legacy(std::move(one));
+      return protocol::says_modern(*seen) ? take_modern(std::move(one)) : take_legacy(std::move(one));
     case protocol::kind::notification:
       return take_notification(*one);
     case protocol::kind::response:
@@ -265,15 +261,7 @@ asio::awaitable<void> stdio_front::serve(request& one) {
 
 asio::awaitable<void> stdio_front::serve_batch(request& one) {
   const std::vector<std::string> answers = co_await answer_batch(here_, one.batch, one.from, one.arrived, &output_);
-  parts pieces;
-  for (const std::string& each : answers) {
-    pieces.push_back(pieces.empty() ? "[" : ",");
-    pieces.push_back(each);
-  }
-  if (!answers.empty()) {
-    pieces.push_back("]");
-    output_.add(std::move(pieces));
-  }
+  if (!answers.empty()) output_.add(as_array(answers));
   co_await output_.flush();
   forget(one);
 }

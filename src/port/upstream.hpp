@@ -13,9 +13,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace switchgear::port {
 
@@ -99,7 +99,7 @@ class upstream {
 
   /// The resources whose changes are to be told to the observer from now on, all of them, by the server's own URIs.
   /// Holds over lost sessions and restarts. Control thread.
-  virtual void watch(std::vector<std::string> /*uris*/) {}
+  virtual void watch(std::set<std::string> /*uris*/) {}
 
   /// A client's session has ended: what was opened for it is closed. Any thread.
   virtual void client_gone(std::string_view /*session*/) {}

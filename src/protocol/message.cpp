@@ -1,5 +1,6 @@
 #include "protocol/message.hpp"
 
+#include "protocol/edits.hpp"
 #include "protocol/errc.hpp"
 #include "protocol/scan.hpp"
 
@@ -214,22 +215,11 @@ result<message> peek(std::string_view text, scratch& space) {
 }
 
 void splice(std::string_view text, const message& seen, const replacement& with, parts& out) {
-  std::array<std::pair<span, std::string_view>, 5> changes{{{seen.id, with.id},
-                                                            {seen.name, with.name},
-                                                            {seen.progress_token, with.progress_token},
-                                                            {seen.uri, with.uri},
-                                                            {seen.request_state, with.request_state}}};
-  std::sort(changes.begin(), changes.end(),
-            [](const auto& a, const auto& b) { return a.first.offset < b.first.offset; });
-
-  std::size_t done = 0;
-  for (const auto& [place, token] : changes) {
-    if (!place || token.empty()) continue;
-    out.push_back(text.substr(done, place.offset - done));
-    out.push_back(token);
-    done = place.offset + place.size;
-  }
-  if (done < text.size()) out.push_back(text.substr(done));
+  edits made;
+  made.replace(seen.id, with.id);
+  made.replace(seen.name, with.name);
+  made.replace(seen.progress_token, with.progress_token);
+  made.apply(text, out);
 }
 
 }  // namespace switchgear::protocol

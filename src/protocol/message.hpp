@@ -89,7 +89,7 @@ result<message> peek(std::string_view text, scratch& space);
 /// The message with some members replaced by other raw tokens; an empty view leaves that member as it is. Pieces point
 /// into `text` and into the given tokens. Members that are absent stay absent.
 struct replacement {
-  std::string_view id, name, progress_token, uri, request_state;
+  std::string_view id, name, progress_token;
 };
 void splice(std::string_view text, const message& seen, const replacement& with, parts& out);
 

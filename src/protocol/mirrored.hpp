@@ -3,6 +3,7 @@
 #pragma once
 
 #include "protocol/message.hpp"
+#include "protocol/version.hpp"
 
 #include <string>
 #include <string_view>
@@ -15,6 +16,11 @@ struct mirrored_headers {
   std::string_view method;   ///< Mcp-Method
   std::string_view name;     ///< Mcp-Name
 };
+
+/// Whether the body says that it is of the modern era: its `_meta` names a revision, and not one of the legacy era.
+inline bool says_modern(const message& seen) {
+  return !seen.meta_version.empty() && !is_supported(seen.meta_version);
+}
 
 /// Empty if a modern request may be served, else the whole error response. In this order: what `_meta` must have
 /// (-32602), headers that are missing, malformed or differ from the body (-32020), a revision that is not served

@@ -1,14 +1,13 @@
 #include "protocol/rewrite.hpp"
 
 #include "base/version.hpp"
+#include "protocol/edits.hpp"
 #include "protocol/errors.hpp"
 #include "protocol/scan.hpp"
 #include "protocol/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
-#include <span>
 #include <utility>
 
 namespace switchgear::protocol {
@@ -58,33 +57,24 @@ std::string legacy_meta(std::string members) {
   return "{" + std::move(members) + "}";
 }
 
-struct change {
-  std::size_t from, to;  // of the text
-  std::string_view with;
-};
-
-/// A member of an object's text, with the comma that goes with it.
-struct stretch {
-  std::size_t begin = 0, end = 0;
-};
-
-stretch with_comma(std::string_view text, std::size_t key, std::size_t end) {
+/// Leaves out a member of an object, with the comma that goes with it.
+edit without(std::string_view text, std::size_t key, std::size_t end) {
   constexpr std::string_view blanks = " \t\r\n";
   const std::size_t after = text.find_first_not_of(blanks, end);
-  if (after != std::string_view::npos && text[after] == ',') return {key, after + 1};
+  if (after != std::string_view::npos && text[after] == ',') return {key, after + 1, {}};
   const std::size_t before = text.find_last_not_of(blanks, key - 1);
-  return {before != std::string_view::npos && text[before] == ',' ? before : key, end};
+  return {before != std::string_view::npos && text[before] == ',' ? before : key, end, {}};
 }
 
 /// What to leave out so that the result does not say who served it: the member of `_meta`, or all of `_meta` if it has
 /// no other. Found backwards from its value, since what stands before it may be a large result.
-std::optional<stretch> served_by(std::string_view text, const message& seen) {
+std::optional<edit> served_by(std::string_view text, const message& seen) {
   if (!seen.result_meta) return std::nullopt;
   const std::string_view meta = seen.result_meta.in(text);
   token_index index;
   scanner in(meta, index);
   std::string space;
-  std::optional<stretch> info;
+  std::optional<edit> info;
   unsigned members = 0;
   for (bool more = in.open('{'); more; more = in.another('}')) {
     const std::size_t begin = in.position();
@@ -93,23 +83,12 @@ std::optional<stretch> served_by(std::string_view text, const message& seen) {
     const bool found = key == server_info;
     if (!in.skip()) return std::nullopt;
     ++members;
-    if (found) info = with_comma(text, seen.result_meta.offset + begin, seen.result_meta.offset + in.last_end());
+    if (found) info = without(text, seen.result_meta.offset + begin, seen.result_meta.offset + in.last_end());
   }
   constexpr std::string_view name = R"("_meta")";
   const std::size_t name_at = text.rfind(name, seen.result_meta.offset);
   if (!info || members != 1 || name_at == std::string_view::npos) return info;
-  return with_comma(text, name_at, std::size_t{seen.result_meta.offset} + seen.result_meta.size);
-}
-
-void apply(std::string_view text, std::span<change> changes, parts& out) {
-  std::ranges::sort(changes, {}, &change::from);
-  std::size_t done = 0;
-  for (const change& one : changes) {
-    if (one.from > done) out.push_back(text.substr(done, one.from - done));
-    if (!one.with.empty()) out.push_back(one.with);
-    done = one.to;
-  }
-  if (done < text.size()) out.push_back(text.substr(done));
+  return without(text, name_at, std::size_t{seen.result_meta.offset} + seen.result_meta.size);
 }
 
 }  // namespace
@@ -147,53 +126,46 @@ void rewrite_request(std::string_view text, const message& seen, era from, const
   const auto piece = [&](const std::pair<std::size_t, std::size_t>& where) {
     return std::string_view(fresh).substr(where.first, where.second);
   };
-  std::array<change, 6> changes{};
-  std::size_t used = 0;
-  const auto replace = [&](span place, std::string_view token) {
-    if (place && !token.empty()) changes[used++] = {place.offset, std::size_t{place.offset} + place.size, token};
-  };
-  replace(seen.id, with.id);
-  replace(seen.name ? seen.name : seen.uri, piece(target));
-  replace(seen.request_state, with.request_state);
+  edits made;
+  made.replace(seen.id, with.id);
+  made.replace(seen.name ? seen.name : seen.uri, piece(target));
+  made.replace(seen.request_state, with.request_state);
   if (new_meta) {
-    replace(seen.meta, piece(meta));
+    made.replace(seen.meta, piece(meta));
   } else {
-    replace(seen.progress_token, with.progress_token);
+    made.replace(seen.progress_token, with.progress_token);
   }
   if (!inserted.empty()) {
     const std::size_t at = (seen.params ? std::size_t{seen.params.offset} : text.find('{')) + 1;
-    changes[used++] = {at, at, piece(added)};
+    made.add({at, at, piece(added)});
   }
-  apply(text, std::span(changes).first(used), out.pieces);
+  made.apply(text, out.pieces);
 }
 
 void rewrite_response(std::string_view text, const message& seen, const response_rewriting& with, std::string& fresh,
                       parts& out) {
   constexpr std::int64_t legacy_not_found = -32002;
   static const std::string modern_not_found = std::to_string(code::invalid_params);
-  std::array<change, 4> changes{};
-  std::size_t used = 0;
-  const auto replace = [&](span place, std::string_view token) {
-    if (place && !token.empty()) changes[used++] = {place.offset, std::size_t{place.offset} + place.size, token};
-  };
-  replace(seen.id, with.id);
-  replace(seen.request_state, with.request_state);
+  edits made;
+  made.replace(seen.id, with.id);
+  made.replace(seen.request_state, with.request_state);
   if (with.from == era::legacy && with.to == era::modern) {
     const bool reads = with.method == "resources/read";
-    if (seen.error && seen.error_code == legacy_not_found && reads) replace(seen.error_code_token, modern_not_found);
+    if (seen.error && seen.error_code == legacy_not_found && reads)
+      made.replace(seen.error_code_token, modern_not_found);
     const std::string_view result = seen.result.in(text);
     if (result.starts_with('{') && !seen.result_type) {
       fresh = complete_member;
       if (reads && !seen.ttl && !seen.cache_scope) fresh += uncacheable_members;
       if (result.find_first_not_of(" \t\r\n", 1) + 1 == result.size()) fresh.pop_back();
       const std::size_t at = std::size_t{seen.result.offset} + 1;
-      changes[used++] = {at, at, fresh};
+      made.add({at, at, fresh});
     }
   }
   if (with.from == era::modern && with.to == era::legacy) {
-    if (const auto left_out = served_by(text, seen)) changes[used++] = {left_out->begin, left_out->end, {}};
+    if (const auto left_out = served_by(text, seen)) made.add(*left_out);
   }
-  apply(text, std::span(changes).first(used), out);
+  made.apply(text, out);
 }
 
 }  // namespace switchgear::protocol

@@ -7,18 +7,23 @@
 
 namespace switchgear::protocol {
 
-/// Least first.
-inline constexpr std::array<std::string_view, 8> severities{"debug", "info",     "notice", "warning",
-                                                            "error", "critical", "alert",  "emergency"};
+/// Least first, as raw JSON strings.
+inline constexpr std::array<std::string_view, 8> severities{R"("debug")",   R"("info")",     R"("notice")",
+                                                            R"("warning")", R"("error")",    R"("critical")",
+                                                            R"("alert")",   R"("emergency")"};
 
 /// The place of a level (a raw JSON string without escapes) in the list; nothing if it is none.
 constexpr std::optional<unsigned> severity_of(std::string_view token) {
-  if (token.size() < 2) return std::nullopt;
-  token = token.substr(1, token.size() - 2);
   for (unsigned i = 0; i < severities.size(); ++i) {
     if (severities[i] == token) return i;
   }
   return std::nullopt;
+}
+
+/// Its name, without the quotes.
+constexpr std::string_view severity_name(unsigned place) {
+  const std::string_view token = severities[place];
+  return token.substr(1, token.size() - 2);
 }
 
 }  // namespace switchgear::protocol

@@ -71,11 +71,7 @@ bool names_modern(std::string_view array) {
 void read_offer(std::string_view result, server_hello& out) {
   const std::string_view capabilities = member(result, "capabilities");
   out.capabilities = capabilities.starts_with('{') ? capabilities : std::string_view("{}");
-  const auto has = [&](std::string_view name) { return member(out.capabilities, name).starts_with('{'); };
-  out.prompts = has("prompts");
-  out.resources = has("resources");
-  out.logs = has("logging");
-  out.watches = member(member(out.capabilities, "resources"), "subscribe") == "true";
+  out.abilities = protocol::read_server_abilities(out.capabilities);
   out.instructions = protocol::head(text_member(result, "instructions"), longest_instructions);
 }
 
@@ -99,7 +95,7 @@ std::string discover_request(std::uint64_t id) {
   return plain_request(id, protocol::era::modern, "server/discover");
 }
 
-std::string listen_request(std::uint64_t id, const std::vector<std::string>& uris) {
+std::string listen_request(std::uint64_t id, const std::set<std::string>& uris) {
   std::string filter =
       R"("notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true)";
   if (!uris.empty()) {

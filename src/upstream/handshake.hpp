@@ -4,13 +4,14 @@
 
 #include "protocol/abilities.hpp"
 #include "protocol/message.hpp"
+#include "protocol/server_abilities.hpp"
 #include "protocol/version.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace switchgear::upstream {
 
@@ -28,7 +29,7 @@ std::string discover_request(std::uint64_t id);
 /// One request of our own in the server's era; `params` is its members with no brace around them, or empty.
 std::string plain_request(std::uint64_t id, protocol::era era, std::string_view method, std::string_view params = {});
 /// A modern server's news: every list it has, and the resources at `uris`.
-std::string listen_request(std::uint64_t id, const std::vector<std::string>& uris);
+std::string listen_request(std::uint64_t id, const std::set<std::string>& uris);
 /// Legacy: begins or ends to be told when the resource changes.
 std::string watch_request(std::uint64_t id, std::string_view uri, bool begin);
 /// Legacy: from now on the server sends log messages of this level (its name) and above.
@@ -39,13 +40,10 @@ std::string cancelled_notification(std::uint64_t id, std::string_view reason);
 /// What a server said of itself.
 struct server_hello {
   std::string protocol_version;
-  std::string server_name;   ///< made safe to print, at most 100 bytes; may be empty
-  std::string capabilities;  ///< the object as it came; "{}" if there was none
-  std::string instructions;  ///< plain text; may be empty
-  bool prompts = false;
-  bool resources = false;
-  bool watches = false;  ///< it tells when a resource changes
-  bool logs = false;     ///< it sends log messages
+  std::string server_name;               ///< made safe to print, at most 100 bytes; may be empty
+  std::string capabilities;              ///< the object as it came; "{}" if there was none
+  std::string instructions;              ///< plain text; may be empty
+  protocol::server_abilities abilities;  ///< what they mean
 };
 
 /// Reads the `result` of initialize. On failure `why` is one line for people: the revision is not one of ours, or the

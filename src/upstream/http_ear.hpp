@@ -9,9 +9,9 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace switchgear::upstream {
 
@@ -39,11 +39,11 @@ class http_upstream::ear final : public news_stream::listener {
 
   /// Goes on from the one before, which hears until this one does: nothing may be missed between two streams. `fresh`
   /// are resources that nobody has watched so far, whose changes may be missed until then.
-  void follow(std::shared_ptr<ear> before, std::vector<std::string> fresh) {
+  void follow(std::shared_ptr<ear> before, std::set<std::string> fresh) {
     fresh_ = std::move(fresh);
     if (before && !before->acknowledged_) {
       before->stop_stream();
-      fresh_.insert(fresh_.end(), before->fresh_.begin(), before->fresh_.end());
+      fresh_.merge(before->fresh_);
       before = std::move(before->before_);
     }
     before_ = std::move(before);
@@ -85,7 +85,7 @@ class http_upstream::ear final : public news_stream::listener {
   voice voice_;
   std::optional<news_stream> stream_;
   std::shared_ptr<ear> before_;
-  std::vector<std::string> fresh_;
+  std::set<std::string> fresh_;
   bool acknowledged_ = false;
 };
 

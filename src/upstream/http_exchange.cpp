@@ -1,5 +1,6 @@
 #include "upstream/http_exchange.hpp"
 
+#include "async/wait.hpp"
 #include "upstream/errc.hpp"
 
 #include <boost/asio/redirect_error.hpp>
@@ -19,10 +20,6 @@ namespace {
 // new comes.
 constexpr duration shortest_wait = std::chrono::milliseconds(100);
 constexpr duration longest_wait = std::chrono::seconds(5);
-
-void cancel_timer(void* timer) {
-  static_cast<asio::steady_timer*>(timer)->cancel();
-}
 
 }  // namespace
 
@@ -123,9 +120,7 @@ asio::awaitable<http_exchange::ending> http_exchange::read_events(std::string_vi
 
 asio::awaitable<void> http_exchange::pause(duration length) {
   asio::steady_timer timer(on_.io, length);
-  const async::interrupt::guard guard(interrupt_, &cancel_timer, &timer);
-  error_code ignored;
-  if (!interrupt_.raised()) co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  co_await async::wait(timer, interrupt_);
 }
 
 asio::awaitable<bool> http_exchange::ask_for_rest(const http_request& request, port::reply& reply, duration wait) {

@@ -57,24 +57,22 @@ asio::awaitable<bool> http_upstream::list() {
   co_return true;
 }
 
-void http_upstream::watch(std::vector<std::string> uris) {
-  std::ranges::sort(uris);
-  uris.erase(std::ranges::unique(uris).begin(), uris.end());
+void http_upstream::watch(std::set<std::string> uris) {
   wanted_ = std::move(uris);
   wake();
 }
 
 asio::awaitable<void> http_upstream::update_watches() {
-  if (wanted_ == watching_ || !session_->hello.watches) co_return;
+  if (wanted_ == watching_ || !session_->hello.abilities.subscribe) co_return;
   const session_ptr of = session_;
   if (of->era == protocol::era::modern) {
-    std::vector<std::string> fresh;
-    std::ranges::set_difference(wanted_, watching_, std::back_inserter(fresh));
+    std::set<std::string> fresh;
+    std::ranges::set_difference(wanted_, watching_, std::inserter(fresh, fresh.end()));
     watching_ = wanted_;
     listen(std::move(fresh));
     co_return;
   }
-  const std::vector<std::string> wanted = wanted_, before = watching_;
+  const std::set<std::string> wanted = wanted_, before = watching_;
   std::vector<std::string> fresh, gone;
   std::ranges::set_difference(wanted, before, std::back_inserter(fresh));
   std::ranges::set_difference(before, wanted, std::back_inserter(gone));
@@ -117,7 +115,7 @@ void http_upstream::say_updated(std::string_view uri) {
   if (const auto seen = protocol::peek(text, space)) watcher_.notified(index_, text, *seen);
 }
 
-void http_upstream::listen(std::vector<std::string> fresh) {
+void http_upstream::listen(std::set<std::string> fresh) {
   std::shared_ptr<ear> before = std::move(ear_);
   ear_ = std::make_shared<ear>(*this, session_);
   const bool follows = before && session_->era == protocol::era::modern && before->hears(*session_);

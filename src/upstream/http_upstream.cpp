@@ -1,5 +1,6 @@
 #include "upstream/http_upstream.hpp"
 
+#include "async/wait.hpp"
 #include "protocol/rewrite.hpp"
 #include "upstream/http_ear.hpp"
 #include "upstream/session_loss.hpp"
@@ -26,10 +27,6 @@ http_endpoint endpoint_of(const port::upstream_settings& settings) {
   http_endpoint endpoint{read_url(settings.http.url).value(), nullptr, settings.connect_timeout, settings.max_answer};
   if (endpoint.address.tls) endpoint.tls = std::make_unique<tls_context>(settings.http.ca_file);
   return endpoint;
-}
-
-void cancel_timer(void* timer) {
-  static_cast<asio::steady_timer*>(timer)->cancel();
 }
 
 bool nothing_reached_it(port::fault fault) {
@@ -86,9 +83,7 @@ asio::awaitable<http_upstream::session_ptr> http_upstream::usable_session(seat& 
       reply.detail = "the session with the upstream was still being opened";
       co_return nullptr;
     }
-    const async::interrupt::guard guard(interrupt, &cancel_timer, &here.changed);
-    error_code ignored;
-    co_await here.changed.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    co_await async::wait(here.changed, interrupt);
   }
   if (here.phase == phase::down) {
     reply.fault = port::fault::not_ready;
@@ -106,7 +101,7 @@ asio::awaitable<port::reply> http_upstream::call(async::worker& on, port::outgoi
     const session_ptr used = co_await usable_session(here, interrupt, out.reply);
     if (!used) co_return std::move(out.reply);
     const bool modern = used->era == protocol::era::modern;
-    if (used->hello.logs && !modern) co_await tell_level(on, *used, request.client, interrupt);
+    if (used->hello.abilities.logging && !modern) co_await tell_level(on, *used, request.client, interrupt);
 
     const std::uint64_t id = next_id(on);
     char digits[20];

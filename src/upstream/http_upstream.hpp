@@ -20,6 +20,7 @@
 #include <mutex>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,7 +66,7 @@ class http_upstream final : public port::upstream {
                                            async::interrupt& interrupt, port::client_side* client) override;
   port::upstream_status status() const override;
   protocol::era era() const override { return era_.load(std::memory_order_relaxed); }
-  void watch(std::vector<std::string> uris) override;
+  void watch(std::set<std::string> uris) override;
 
  private:
   struct session {
@@ -144,7 +145,7 @@ class http_upstream final : public port::upstream {
   boost::asio::awaitable<void> update_watches();
   boost::asio::awaitable<void> check_era();
   /// `fresh`: resources that are watched from now on.
-  void listen(std::vector<std::string> fresh = {});
+  void listen(std::set<std::string> fresh = {});
   void say_updated(std::string_view uri);
   static boost::asio::awaitable<void> hear(std::shared_ptr<ear> one);
 
@@ -173,8 +174,8 @@ class http_upstream final : public port::upstream {
   time_point last_listing_{};
   bool listed_ = false;  ///< in this session
   bool listing_wanted_ = false;
-  std::vector<std::string> wanted_;    ///< resources to be watched, sorted
-  std::vector<std::string> watching_;  ///< those that the server was asked for in this session
+  std::set<std::string> wanted_;    ///< resources to be watched
+  std::set<std::string> watching_;  ///< those that the server was asked for in this session
   boost::asio::steady_timer wake_;
   bool woken_ = false;
   bool pausing_ = false;

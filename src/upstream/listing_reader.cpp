@@ -9,16 +9,16 @@ namespace switchgear::upstream {
 
 const std::array<listing_reader::kind, 4> listing_reader::kinds{
     {{"tools/list", &listing::tools, nullptr},
-     {"prompts/list", &listing::prompts, &server_hello::prompts},
-     {"resources/list", &listing::resources, &server_hello::resources},
-     {"resources/templates/list", &listing::templates, &server_hello::resources}}};
+     {"prompts/list", &listing::prompts, &protocol::server_abilities::prompts},
+     {"resources/list", &listing::resources, &protocol::server_abilities::resources},
+     {"resources/templates/list", &listing::templates, &protocol::server_abilities::resources}}};
 
 listing_reader::listing_reader(const server_hello& hello, protocol::era era) {
   listed_.era = era;
   listed_.capabilities = hello.capabilities;
   listed_.instructions = hello.instructions;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    asked_for_[i] = kinds[i].declared == nullptr || hello.*kinds[i].declared;
+    asked_for_[i] = kinds[i].declared == nullptr || hello.abilities.*kinds[i].declared;
   }
 }
 

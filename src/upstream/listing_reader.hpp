@@ -44,7 +44,7 @@ class listing_reader {
   struct kind {
     std::string_view method;
     std::vector<std::string> listing::* pages;
-    bool server_hello::* declared;  // null: always asked for
+    bool protocol::server_abilities::* declared;  // null: always asked for
   };
   static const std::array<kind, 4> kinds;
 

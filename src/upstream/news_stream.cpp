@@ -115,25 +115,26 @@ bool news_stream::take(std::string_view text) {
   const auto seen = protocol::peek(text, space_);
   if (!seen) return true;  // nobody waits for it, so nobody need be told
   heard_ = true;
-  switch (seen->kind) {
-    case protocol::kind::request:
-      asked_.add(text, *seen);
-      return true;
-    case protocol::kind::response:
-      return request_.id.empty() || seen->id.in(text) != request_.id;
-    case protocol::kind::notification:
-      break;
-  }
-  if (says_list_changed(seen->method)) {
-    owner_.list_changed();
-  } else if (seen->method == "notifications/cancelled") {
-    asked_.take_back(seen->cancelled_id.in(text));
-  } else if (seen->method == "notifications/subscriptions/acknowledged") {
+  if (seen->kind == protocol::kind::response) return request_.id.empty() || seen->id.in(text) != request_.id;
+  if (seen->method == "notifications/subscriptions/acknowledged") {
     owner_.acknowledged(again_);
   } else {
-    owner_.notified(text, *seen);
+    hear(text, *seen, asked_, owner_);
   }
   return true;
+}
+
+void news_stream::hear(std::string_view text, const protocol::message& seen, asked_requests& asked, listener& owner) {
+  if (seen.kind == protocol::kind::response) return;
+  if (seen.kind == protocol::kind::request) {
+    asked.add(text, seen);
+  } else if (says_list_changed(seen.method)) {
+    owner.list_changed();
+  } else if (seen.method == "notifications/cancelled") {
+    asked.take_back(seen.cancelled_id.in(text));
+  } else {
+    owner.notified(text, seen);
+  }
 }
 
 }  // namespace switchgear::upstream

@@ -44,6 +44,9 @@ class news_stream {
   boost::asio::awaitable<void> run();
   void stop();
 
+  /// What a server says of its own accord, to whom it concerns. Responses concern nobody.
+  static void hear(std::string_view text, const protocol::message& seen, asked_requests& asked, listener& owner);
+
  private:
   enum class ending : std::uint8_t { refused, broken, done };
 

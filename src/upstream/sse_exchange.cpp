@@ -1,23 +1,14 @@
 // One request over an sse_link: posted on the call's worker, answered through its mailbox.
+#include "async/wait.hpp"
 #include "upstream/sse_link.hpp"
 
 #include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <utility>
 
 namespace switchgear::upstream {
 
 namespace asio = boost::asio;
-
-namespace {
-
-void cancel_timer(void* timer) {
-  static_cast<asio::steady_timer*>(timer)->cancel();
-}
-
-}  // namespace
 
 void sse_mailbox::put(std::string text, bool is_response) {
   asio::post(on_.io, [self = shared_from_this(), text = std::move(text), is_response]() mutable {
@@ -35,11 +26,7 @@ void sse_mailbox::close() {
 }
 
 asio::awaitable<std::optional<std::string>> sse_mailbox::next(async::interrupt& interrupt) {
-  while (waiting_.empty() && !closed_ && !interrupt.raised()) {
-    const async::interrupt::guard guard(interrupt, &cancel_timer, &arrived_);
-    error_code ignored;
-    co_await arrived_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-  }
+  while (waiting_.empty() && !closed_ && !interrupt.raised()) co_await async::wait(arrived_, interrupt);
   if (waiting_.empty() || interrupt.raised()) co_return std::nullopt;
   std::string text = std::move(waiting_.front());
   waiting_.pop_front();

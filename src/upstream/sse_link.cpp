@@ -138,16 +138,7 @@ void sse_link::take(std::string_view text) {
     one->box->put(std::string(text), seen->kind == protocol::kind::response);
     return;
   }
-  if (listener_ == nullptr || seen->kind == protocol::kind::response) return;
-  if (seen->kind == protocol::kind::request) {
-    asked_->add(text, *seen);
-  } else if (says_list_changed(seen->method)) {
-    listener_->list_changed();
-  } else if (seen->method == "notifications/cancelled") {
-    asked_->take_back(seen->cancelled_id.in(text));
-  } else {
-    listener_->notified(text, *seen);
-  }
+  if (listener_ != nullptr) news_stream::hear(text, *seen, *asked_, *listener_);
 }
 
 // The stream does not say to which request a message belongs; only responses and progress do. A request is put to the

@@ -1,10 +1,9 @@
 #include "upstream/stdio_exchange.hpp"
 
+#include "async/wait.hpp"
 #include "protocol/errors.hpp"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <utility>
 
@@ -118,15 +117,8 @@ stdio_exchange::waiter::~waiter() {
   }
 }
 
-void stdio_exchange::waiter::stop(void* self) {
-  static_cast<waiter*>(self)->wake_.cancel();
-}
-
 asio::awaitable<void> stdio_exchange::waiter::something(async::interrupt& interrupt) {
-  const async::interrupt::guard guard(interrupt, &waiter::stop, this);
-  while (events_.empty() && !answer_ && !wrong_era_ && !interrupt.raised()) {
-    co_await wake_.async_wait(asio::as_tuple(asio::use_awaitable));
-  }
+  while (events_.empty() && !answer_ && !wrong_era_ && !interrupt.raised()) co_await async::wait(wake_, interrupt);
 }
 
 std::optional<stdio_exchange::event> stdio_exchange::waiter::next_event() {

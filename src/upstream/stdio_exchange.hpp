@@ -100,7 +100,6 @@ class stdio_exchange::waiter {
 
  private:
   friend class stdio_exchange;
-  static void stop(void* self);
 
   struct delivered {
     event happened;

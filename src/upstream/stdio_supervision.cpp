@@ -152,7 +152,7 @@ void stdio_upstream::became_ready(const server_hello& hello, protocol::era era) 
     status_.server_name = hello.server_name;
   }
   era_.store(era, std::memory_order_relaxed);
-  child_logs_ = hello.logs;
+  child_logs_ = hello.abilities.logging;
   level_.emplace();
   became(port::upstream_state::ready, {});
   phase_ = phase::ready;

@@ -72,7 +72,7 @@ void stdio_upkeep::list_changed() {
 }
 
 bool stdio_upkeep::may_watch() const {
-  return with_.hello.watches;
+  return with_.hello.abilities.subscribe;
 }
 
 time_point stdio_upkeep::due() const {
@@ -105,7 +105,7 @@ asio::awaitable<void> stdio_upkeep::tend(time_point now) {
 
 asio::awaitable<void> stdio_upkeep::watch() {
   // What is wanted may change while the child answers; the next round sees to that.
-  const std::vector<std::string> wanted = with_.watched;
+  const std::set<std::string> wanted = with_.watched;
   std::vector<std::string> ended, begun;
   std::ranges::set_difference(told_, wanted, std::back_inserter(ended));
   std::ranges::set_difference(wanted, told_, std::back_inserter(begun));
@@ -132,7 +132,7 @@ void stdio_upkeep::listen(time_point now) {
   stdio_asking& asking = with_.asking;
   const std::shared_ptr<stream> before = std::move(stream_);
   if (before) before->leave();
-  told_ = may_watch() ? with_.watched : std::vector<std::string>();
+  told_ = may_watch() ? with_.watched : std::set<std::string>();
   stream_due_ = now + stream_gap;
   const std::uint64_t id = asking.next_id++;
   stream_ = std::make_shared<stream>(*this, id, now);

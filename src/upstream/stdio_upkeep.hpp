@@ -24,8 +24,8 @@ class stdio_upkeep {
     stdio_asking asking;
     server_hello hello;
     protocol::era era;
-    duration refresh;                         ///< how often lists are asked for when nobody says that they changed
-    const std::vector<std::string>& watched;  ///< URIs, sorted; what is wanted at the moment
+    duration refresh;                      ///< how often lists are asked for when nobody says that they changed
+    const std::set<std::string>& watched;  ///< URIs; what is wanted at the moment
     std::function<void(listing offer)> listed;
     std::function<void(std::string line)> remark;
     std::function<void()> due_changed;  ///< due() may be sooner than it was
@@ -57,7 +57,7 @@ class stdio_upkeep {
   needs with_;
   time_point listed_at_{};
   bool list_changed_ = false;
-  std::vector<std::string> told_;  // the URIs that the child was told to watch
+  std::set<std::string> told_;  // the URIs that the child was told to watch
   std::shared_ptr<stream> stream_;
   time_point stream_due_{};
   duration stream_pause_;

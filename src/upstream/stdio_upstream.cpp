@@ -220,10 +220,7 @@ void stdio_upstream::session_changed() {
   wake_.cancel();
 }
 
-void stdio_upstream::watch(std::vector<std::string> uris) {
-  std::ranges::sort(uris);
-  const auto doubled = std::ranges::unique(uris);
-  uris.erase(doubled.begin(), doubled.end());
+void stdio_upstream::watch(std::set<std::string> uris) {
   watched_ = std::move(uris);
   wake_.cancel();
 }

@@ -65,7 +65,7 @@ class stdio_upstream final : public port::upstream, private stdio_session::event
                                            async::interrupt& interrupt, port::client_side* client) override;
   port::upstream_status status() const override;
   protocol::era era() const override { return era_.load(std::memory_order_relaxed); }
-  void watch(std::vector<std::string> uris) override;
+  void watch(std::set<std::string> uris) override;
   const counters& counted() const { return counted_; }
 
  private:
@@ -120,8 +120,8 @@ class stdio_upstream final : public port::upstream, private stdio_session::event
   boost::asio::steady_timer wake_;     // what supervise() waits on: expires when something is due, cancelled by events
   boost::asio::steady_timer stopped_;  // never expires: cancelling it ends stop()
   std::shared_ptr<stdio_session> session_;
-  std::optional<stdio_upkeep> upkeep_;                   // of the session, once it was greeted
-  std::vector<std::string> watched_;                     // sorted
+  std::optional<stdio_upkeep> upkeep_;  // of the session, once it was greeted
+  std::set<std::string> watched_;
   asked_requests questions_;                             // those of no call
   time_point legacy_until_{};                            // so long the child is not asked whether it is modern
   std::deque<std::shared_ptr<stdio_exchange>> waiting_;  // calls that came while the child was starting

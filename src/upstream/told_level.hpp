@@ -20,7 +20,8 @@ class told_level {
     if (!wanted) return {};
     unsigned told = told_.load(std::memory_order_relaxed);
     while (shared ? *wanted < told : *wanted != told) {
-      if (told_.compare_exchange_weak(told, *wanted, std::memory_order_relaxed)) return protocol::severities[*wanted];
+      if (told_.compare_exchange_weak(told, *wanted, std::memory_order_relaxed))
+        return protocol::severity_name(*wanted);
     }
     return {};
   }

@@ -56,7 +56,7 @@ TEST(handshake, reads_what_a_legacy_server_says_of_itself) {
   EXPECT_EQ(hello.server_name, "a?b");
   EXPECT_EQ(hello.capabilities, R"({"prompts":{},"resources":{"subscribe":true},"x":1.0})");
   EXPECT_EQ(hello.instructions, "Do \"x\"");
-  EXPECT_TRUE(hello.prompts && hello.resources && hello.watches);
+  EXPECT_TRUE(hello.abilities.prompts && hello.abilities.resources && hello.abilities.subscribe);
 }
 
 TEST(handshake, takes_a_server_that_says_little) {
@@ -64,7 +64,7 @@ TEST(handshake, takes_a_server_that_says_little) {
   std::string why;
   ASSERT_TRUE(read_hello(R"({"protocolVersion":"2024-11-05","capabilities":[],"instructions":3})", hello, why));
   EXPECT_EQ(hello.capabilities, "{}");
-  EXPECT_FALSE(hello.prompts || hello.resources || hello.watches);
+  EXPECT_FALSE(hello.abilities.prompts || hello.abilities.resources || hello.abilities.subscribe);
 }
 
 TEST(handshake, refuses_a_revision_that_we_do_not_speak) {
@@ -85,8 +85,8 @@ TEST(handshake, reads_what_a_modern_server_says_of_itself) {
                              hello, why));
   EXPECT_EQ(hello.protocol_version, "2026-07-28");
   EXPECT_EQ(hello.server_name, "m");
-  EXPECT_TRUE(hello.resources);
-  EXPECT_FALSE(hello.prompts || hello.watches);
+  EXPECT_TRUE(hello.abilities.resources);
+  EXPECT_FALSE(hello.abilities.prompts || hello.abilities.subscribe);
   EXPECT_FALSE(read_discovery(R"({"supportedVersions":["2027-01-01"]})", hello, why));
 }
 

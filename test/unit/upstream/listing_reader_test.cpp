@@ -32,7 +32,7 @@ class listing_reading : public testing::Test {
 };
 
 TEST_F(listing_reading, takes_all_pages_of_all_kinds_in_order) {
-  begin({.prompts = true, .resources = true});
+  begin({.abilities = {.prompts = true, .resources = true}});
   EXPECT_EQ(reader->request(4), R"({"jsonrpc":"2.0","id":4,"method":"tools/list"})");
   ASSERT_TRUE(result(R"("tools":[1],"nextCursor":"p\u00e9")"));
   EXPECT_EQ(reader->request(5), R"({"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"cursor":"p\u00e9"}})");
@@ -55,7 +55,7 @@ TEST_F(listing_reading, takes_all_pages_of_all_kinds_in_order) {
 }
 
 TEST_F(listing_reading, asks_only_for_what_the_server_declares_and_for_tools) {
-  begin({.resources = true});
+  begin({.abilities = {.resources = true}});
   ASSERT_TRUE(result(R"("tools":[])"));
   EXPECT_EQ(reader->method(), "resources/list");
   begin({});
@@ -64,7 +64,7 @@ TEST_F(listing_reading, asks_only_for_what_the_server_declares_and_for_tools) {
 }
 
 TEST_F(listing_reading, takes_a_method_that_does_not_exist_for_an_empty_list) {
-  begin({.resources = true});
+  begin({.abilities = {.resources = true}});
   ASSERT_TRUE(error(-32601));
   ASSERT_TRUE(result(R"("resources":[])"));
   ASSERT_TRUE(error(-32601));
@@ -73,11 +73,11 @@ TEST_F(listing_reading, takes_a_method_that_does_not_exist_for_an_empty_list) {
 }
 
 TEST_F(listing_reading, fails_as_a_whole_when_one_page_fails) {
-  begin({.prompts = true});
+  begin({.abilities = {.prompts = true}});
   ASSERT_TRUE(result(R"("tools":[],"nextCursor":"2")"));
   EXPECT_FALSE(error(-32601)) << "the first page was there";
   EXPECT_EQ(why, R"(it answered tools/list with error -32601: {"code":-32601,"message":"no"})");
-  begin({.prompts = true});
+  begin({.abilities = {.prompts = true}});
   ASSERT_TRUE(result(R"("tools":[])"));
   EXPECT_FALSE(error(-32603));
 }

@@ -226,7 +226,7 @@ asio::awaitable<void> stdio_fixture::make_call(std::string request, std::string 
   done->set_value(std::move(out));
 }
 
-void stdio_fixture::watch(std::vector<std::string> uris) {
+void stdio_fixture::watch(std::set<std::string> uris) {
   asio::post(control_.io, [this, uris = std::move(uris)] { upstream_->watch(uris); });
 }
 

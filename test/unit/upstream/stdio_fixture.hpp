@@ -91,7 +91,7 @@ class stdio_fixture : public ::testing::Test {
   void cancel_call(std::string tool);
 
   /// Tells the upstream which resources are wanted.
-  void watch(std::vector<std::string> uris);
+  void watch(std::set<std::string> uris);
   /// The lines that the child got, as it read them.
   std::vector<std::string> received();
   /// Whether the child gets a line with all these parts, soon.
