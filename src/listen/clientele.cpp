@@ -192,12 +192,26 @@ asio::awaitable<adoption> clientele::adopt(async::worker& on, std::string id, st
   if (!facts || facts->principal != digest_of(principal)) co_return adoption{};
   port::presence known = port::presence::not_known;
   if (links_.fleet != nullptr) known = co_await links_.fleet->look(on, id);
-  const bool young = seconds_now() - facts->issued < longest_trust.count();
-  if (known == port::presence::gone || (known == port::presence::not_known && !young)) co_return adoption{};
+  const std::chrono::seconds age(seconds_now() - facts->issued);
+  if (!is_trusted(known, age, idle_)) co_return adoption{};
   auto added = sessions_.add(id, *facts, now);
   if (!added) co_return adoption{.session = nullptr, .full = true};
   keep(*added, now);
   co_return adoption{.session = std::move(added), .full = false};
+}
+
+bool is_trusted(port::presence known, std::chrono::seconds age, duration idle) {
+  switch (known) {
+    case port::presence::alive:
+      return true;
+    case port::presence::gone:
+      break;
+    case port::presence::unnoted:  // It cannot have been idle for longer than it is old.
+      return age < idle;
+    case port::presence::not_known:
+      return age < longest_trust;
+  }
+  return false;
 }
 
 // The fleet is told seldom: each time is a command to Redis.

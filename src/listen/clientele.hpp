@@ -14,6 +14,7 @@
 #include "port/fleet.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -40,6 +41,10 @@ struct adoption {
   std::shared_ptr<listen::session> session;  ///< null: there is none
   bool full = false;                         ///< there is one, but too many live here already
 };
+
+/// Whether to serve a session that another replica opened `age` ago and of which the fleet says `known`. Sessions live
+/// for `idle` after each use. Nobody's word is needed for one that cannot be too old; an age below zero is a clock's.
+bool is_trusted(port::presence known, std::chrono::seconds age, duration idle);
 
 /// Any thread, unless said otherwise. Outlives the workers' loops.
 class clientele final : public port::audience {

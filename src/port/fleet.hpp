@@ -16,7 +16,8 @@ namespace switchgear::port {
 /// Whether a client's session is alive somewhere in the fleet.
 enum class presence : std::uint8_t {
   alive,
-  gone,       ///< ended, or idle for too long
+  gone,       ///< ended
+  unnoted,    ///< nobody says so: it was idle for too long, or is so young that the note of it is still on its way
   not_known,  ///< nobody answered in time, or whoever did has lost what was written
 };
 

@@ -22,6 +22,7 @@ struct fleet_memory {
   std::map<std::string, bool, std::less<>> sessions;  // alive, or forgotten
   std::vector<fake_fleet*> members;
   bool away = false;  ///< nobody answers, nothing arrives
+  bool slow = false;  ///< notes of living sessions are under way all the time
 };
 
 class fake_fleet final : public port::fleet {
@@ -36,7 +37,7 @@ class fake_fleet final : public port::fleet {
 
   void keep(std::string_view session, duration) override {
     const std::lock_guard lock(shared_.mutex);
-    if (!shared_.away) shared_.sessions.emplace(session, true);
+    if (!shared_.away && !shared_.slow) shared_.sessions.emplace(session, true);
   }
   void forget(std::string_view session) override {
     const std::lock_guard lock(shared_.mutex);
@@ -51,7 +52,8 @@ class fake_fleet final : public port::fleet {
     const std::lock_guard lock(shared_.mutex);
     const auto found = shared_.sessions.find(session);
     if (shared_.away) co_return port::presence::not_known;
-    co_return found != shared_.sessions.end() && found->second ? port::presence::alive : port::presence::gone;
+    if (found == shared_.sessions.end()) co_return port::presence::unnoted;
+    co_return found->second ? port::presence::alive : port::presence::gone;
   }
   void tell(std::string message) override {
     const std::lock_guard lock(shared_.mutex);

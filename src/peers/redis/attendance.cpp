@@ -108,7 +108,7 @@ routed look_up(const std::string& key) {
 port::presence read_note(const response& said, bool nothing_lost) {
   switch (said.kind) {
     case response::kind::nil:
-      return nothing_lost ? port::presence::gone : port::presence::not_known;
+      return nothing_lost ? port::presence::unnoted : port::presence::not_known;
     case response::kind::text:
       if (said.text == alive) return port::presence::alive;
       return said.text == ended ? port::presence::gone : port::presence::not_known;

@@ -10,6 +10,8 @@
 namespace switchgear::listen {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::string_view event_end = "\n\n\r\n";
 
 class two_replicas : public testing::Test {
@@ -68,6 +70,24 @@ TEST_F(two_replicas, serve_sessions_when_nobody_can_vouch_for_them_but_none_that
   EXPECT_TRUE(has(post(right, session, call("echo")), "\"result\""));
   wire(left.port()).exchange("DELETE", of(ended));
   EXPECT_TRUE(post(left, ended, call("echo")).starts_with("HTTP/1.1 404 "));
+}
+
+TEST_F(two_replicas, serve_a_new_session_before_the_note_of_it_has_arrived) {
+  shared.slow = true;
+  const std::string session = initialize(left.port());
+  EXPECT_TRUE(has(post(right, session, call("echo")), "\"result\""));
+  wire(left.port()).exchange("DELETE", of(session));
+  EXPECT_TRUE(post(right, session, call("echo")).starts_with("HTTP/1.1 404 "));
+}
+
+TEST(is_trusted, depends_on_what_the_fleet_says_and_on_how_old_the_session_is) {
+  using port::presence;
+  EXPECT_TRUE(is_trusted(presence::alive, 100h, 30min));
+  EXPECT_FALSE(is_trusted(presence::gone, 0s, 30min));
+  EXPECT_TRUE(is_trusted(presence::unnoted, 29min, 30min));
+  EXPECT_FALSE(is_trusted(presence::unnoted, 30min, 30min)) << "it was idle for too long";
+  EXPECT_TRUE(is_trusted(presence::not_known, 23h, 30min));
+  EXPECT_FALSE(is_trusted(presence::not_known, 24h, 30min));
 }
 
 TEST_F(two_replicas, serve_no_session_that_nobody_of_them_opened) {

@@ -160,7 +160,7 @@ TEST(attendance, reads_what_is_written_of_a_session) {
   EXPECT_EQ(read(kind::text, "alive", true), presence::alive);
   EXPECT_EQ(read(kind::text, "alive", false), presence::alive);
   EXPECT_EQ(read(kind::text, "ended", false), presence::gone);
-  EXPECT_EQ(read(kind::nil, "", true), presence::gone);
+  EXPECT_EQ(read(kind::nil, "", true), presence::unnoted);
   EXPECT_EQ(read(kind::nil, "", false), presence::not_known);
   EXPECT_EQ(read(kind::text, "rubbish", true), presence::not_known);
   for (const kind each : {kind::lost, kind::error, kind::number, kind::list}) {

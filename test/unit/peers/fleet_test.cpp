@@ -100,7 +100,7 @@ TEST_F(fleet_sessions, are_known_to_every_replica) {
   replica &one = scene.join(), &other = scene.join();
   one.tested.keep("s", 1min);
   EXPECT_TRUE(scene.sees(other, "s", presence::alive));
-  EXPECT_EQ(scene.look(other, "another"), presence::gone);
+  EXPECT_EQ(scene.look(other, "another"), presence::unnoted);
 }
 
 TEST_F(fleet_sessions, end_for_every_replica) {
@@ -127,7 +127,7 @@ TEST_F(fleet_sessions, are_gone_when_they_were_silent_for_too_long) {
   one.tested.keep("s", 200ms);
   ASSERT_TRUE(scene.sees(one, "s", presence::alive));
   one.tested.keep("s", 300ms);
-  EXPECT_TRUE(scene.sees(one, "s", presence::gone));
+  EXPECT_TRUE(scene.sees(one, "s", presence::unnoted));
 }
 
 TEST_F(fleet_sessions, leave_no_id_in_redis) {
@@ -231,7 +231,7 @@ TEST_F(fleet_in_trouble, lets_no_more_looks_wait_than_it_may) {
   EXPECT_EQ(known, 0u);
   EXPECT_GE(one.tested.figures().sessions.unanswered, looks - sessions::most_looks - 2000);
   kill(server.pid(), SIGCONT);
-  EXPECT_TRUE(scene.sees(one, "s", presence::gone)) << "it is there again";
+  EXPECT_TRUE(scene.sees(one, "s", presence::unnoted)) << "it is there again";
 }
 
 TEST(fleet_without_redis, answers_at_once_that_nothing_is_known) {
