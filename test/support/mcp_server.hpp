@@ -1,6 +1,8 @@
 // A tool server over HTTP in the test's own event loop: every request is answered by what the test says for its method.
 #pragma once
 
+#include "support/loopback_acceptor.hpp"
+
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -68,13 +70,11 @@ class mcp_server {
   using answerer = std::function<std::string(const mcp_request&)>;
 
   explicit mcp_server(boost::asio::io_context& io)
-      : io_(io), acceptor_(io, {boost::asio::ip::address_v4::loopback(), 0}) {
-    boost::asio::co_spawn(io_, accept(), [](std::exception_ptr) {});
-  }
+      : io_(io), acceptor_(io, [this](socket peer) {
+          boost::asio::co_spawn(io_, serve(std::make_shared<socket>(std::move(peer))), [](std::exception_ptr) {});
+        }) {}
 
-  std::string url(std::string_view path = "/mcp") const {
-    return "http://127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port()) + std::string(path);
-  }
+  std::string url(std::string_view path = "/mcp") const { return acceptor_.url(path); }
 
   /// From now on; "" is every method that has no answer of its own. An empty answer closes the connection.
   void on(std::string_view method, answerer answer) { answers_[std::string(method)] = std::move(answer); }
@@ -98,22 +98,10 @@ class mcp_server {
     std::ranges::copy_if(requests_, std::back_inserter(found), [&](const auto& one) { return one.method == method; });
     return found;
   }
-  void stop() {
-    boost::system::error_code ignored;
-    acceptor_.close(ignored);
-  }
+  void stop() { acceptor_.stop(); }
 
  private:
   using socket = boost::asio::ip::tcp::socket;
-
-  boost::asio::awaitable<void> accept() {
-    for (;;) {
-      boost::system::error_code error;
-      socket peer = co_await acceptor_.async_accept(boost::asio::redirect_error(boost::asio::use_awaitable, error));
-      if (error) co_return;
-      boost::asio::co_spawn(io_, serve(std::make_shared<socket>(std::move(peer))), [](std::exception_ptr) {});
-    }
-  }
 
   boost::asio::awaitable<void> write(std::shared_ptr<socket> peer, std::string bytes) {
     boost::system::error_code error;
@@ -177,7 +165,7 @@ class mcp_server {
   }
 
   boost::asio::io_context& io_;
-  boost::asio::ip::tcp::acceptor acceptor_;
+  loopback_acceptor acceptor_;
   std::map<std::string, answerer> answers_;
   std::vector<mcp_request> requests_;
   std::vector<std::shared_ptr<socket>> streams_;

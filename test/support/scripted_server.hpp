@@ -1,6 +1,8 @@
 // A TCP server that answers HTTP requests with bytes from a script, in the test's own event loop.
 #pragma once
 
+#include "support/loopback_acceptor.hpp"
+
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -26,33 +28,21 @@ class scripted_server {
   };
 
   explicit scripted_server(boost::asio::io_context& io)
-      : io_(io), acceptor_(io, {boost::asio::ip::address_v4::loopback(), 0}) {
-    boost::asio::co_spawn(io_, accept(), [](std::exception_ptr) {});
-  }
+      : acceptor_(io, [this, &io](socket peer) {
+          ++connections_;
+          boost::asio::co_spawn(io, serve(std::move(peer)), [](std::exception_ptr) {});
+        }) {}
 
-  std::string url() const { return "http://127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port()) + "/mcp"; }
+  std::string url() const { return acceptor_.url(); }
   void then_do(step next) { script_.push_back(std::move(next)); }
   void then(std::string answer) { script_.push_back({{std::move(answer)}}); }
 
   const std::vector<std::string>& requests() const { return requests_; }
   unsigned connections() const { return connections_; }
-  void stop() {
-    boost::system::error_code ignored;
-    acceptor_.close(ignored);
-  }
+  void stop() { acceptor_.stop(); }
 
  private:
   using socket = boost::asio::ip::tcp::socket;
-
-  boost::asio::awaitable<void> accept() {
-    for (;;) {
-      boost::system::error_code error;
-      socket peer = co_await acceptor_.async_accept(boost::asio::redirect_error(boost::asio::use_awaitable, error));
-      if (error) co_return;
-      ++connections_;
-      boost::asio::co_spawn(io_, serve(std::move(peer)), [](std::exception_ptr) {});
-    }
-  }
 
   boost::asio::awaitable<void> serve(socket peer) {
     std::string received;
@@ -83,8 +73,7 @@ class scripted_server {
     }
   }
 
-  boost::asio::io_context& io_;
-  boost::asio::ip::tcp::acceptor acceptor_;
+  loopback_acceptor acceptor_;
   std::deque<step> script_;
   std::vector<std::string> requests_;
   unsigned connections_ = 0;

@@ -4,6 +4,7 @@
 #include "peers/redis/exchange.hpp"
 #include "peers/redis/response.hpp"
 #include "port/shared_state.hpp"
+#include "support/loopback_acceptor.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -32,13 +33,16 @@ class fake_node {
   static constexpr std::string_view hang_up = "hang up";  // as an answer
 
   explicit fake_node(boost::asio::io_context& io)
-      : io_(io), acceptor_(io, {boost::asio::ip::address_v4::loopback(), 0}) {
-    boost::asio::co_spawn(io_, accept(), [](std::exception_ptr) {});
-  }
+      : acceptor_(io, [this, &io](socket peer) {
+          ++connections_;
+          peer.set_option(boost::asio::ip::tcp::no_delay(true));
+          peers_.push_back(std::make_shared<socket>(std::move(peer)));
+          boost::asio::co_spawn(io, serve(peers_.back()), [](std::exception_ptr) {});
+        }) {}
 
   std::function<std::string(const words&)> answer = [](const words&) { return std::string("+OK\r\n"); };
 
-  port::redis_settings::host where() const { return {"127.0.0.1", acceptor_.local_endpoint().port()}; }
+  port::redis_settings::host where() const { return {"127.0.0.1", acceptor_.port()}; }
   std::string place() const { return "127.0.0.1:" + std::to_string(where().port); }
 
   const std::vector<words>& heard() const { return heard_; }
@@ -59,25 +63,12 @@ class fake_node {
     peers_.clear();
   }
   void stop() {
-    boost::system::error_code ignored;
-    acceptor_.close(ignored);
+    acceptor_.stop();
     hang_up_on_all();
   }
 
  private:
   using socket = boost::asio::ip::tcp::socket;
-
-  boost::asio::awaitable<void> accept() {
-    for (;;) {
-      boost::system::error_code failed;
-      socket peer = co_await acceptor_.async_accept(boost::asio::redirect_error(boost::asio::use_awaitable, failed));
-      if (failed) co_return;
-      ++connections_;
-      peer.set_option(boost::asio::ip::tcp::no_delay(true));
-      peers_.push_back(std::make_shared<socket>(std::move(peer)));
-      boost::asio::co_spawn(io_, serve(peers_.back()), [](std::exception_ptr) {});
-    }
-  }
 
   boost::asio::awaitable<void> serve(std::shared_ptr<socket> peer) {
     peers::redis::response_reader reader;  // a command is a list of texts, and so looks like an answer
@@ -101,8 +92,7 @@ class fake_node {
     peers_.remove(peer);
   }
 
-  boost::asio::io_context& io_;
-  boost::asio::ip::tcp::acceptor acceptor_;
+  loopback_acceptor acceptor_;
   std::list<std::shared_ptr<socket>> peers_;
   std::vector<words> heard_;
   unsigned connections_ = 0;
