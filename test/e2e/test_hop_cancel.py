@@ -11,20 +11,11 @@ from harness.carriers import HttpCarrier, SseCarrier, StdioCarrier, upstream_of
 from harness.mcp_client import McpClient
 from harness.modern_client import ModernClient
 from harness.modern_server import ModernServer, modern_carrier
-from harness.tool_server import SILENCE, ToolServer, text_result
+from harness.tool_server import ToolServer, text_result, until_cancelled
 from harness.waiting import holds, until
 
 SOON = 0.1
 CARRIERS = {"HTTP": HttpCarrier, "stdio": StdioCarrier, "HTTP+SSE": SseCarrier}
-
-
-async def until_cancelled(call):
-    """Works for as long as it may; a server that was told to stop says nothing more."""
-    try:
-        await asyncio.wait_for(call.cancelled.wait(), 8)
-        return SILENCE
-    except TimeoutError:
-        return text_result("worked to the end")
 
 
 async def late_result(call):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.mcp_client import McpClient, initialize_params
-from harness.process import SUPPORT
+from harness.process import SUPPORT, children_of
 from harness.together import together
 from harness.waiting import holds, until
 
@@ -51,9 +51,7 @@ def state_of(pid: int) -> str | None:
 
 
 def zombies_of(pid: int) -> list[int]:
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    children = {int(child) for task in tasks for child in (task / "children").read_text().split()}
-    return [child for child in children if state_of(child) == "Z"]
+    return [child for child in children_of(pid) if state_of(child) == "Z"]
 
 
 @pytest.fixture
@@ -120,13 +118,19 @@ def test_many_callers_wait_for_one_slow_start(gateway, journal):
 HARD_TO_END = [[], ["--grandchild"], ["--cling", "--grandchild"], ["--wrapper"], ["--cling", "--wrapper"]]
 
 
-@pytest.mark.parametrize("options", HARD_TO_END, ids=" ".join)
-def test_nothing_is_left_when_the_gateway_ends(options, gateway, journal):
-    """By SIGTERM; children and their children that ignore it are ended all the same."""
+def start_used(gateway, journal, *options):
+    """A gateway whose child has answered."""
     through = start(gateway, journal, *options)
     with McpClient(through.port) as client:
         assert not client.call("child__echo").is_error
     assert journal.alive()
+    return through
+
+
+@pytest.mark.parametrize("options", HARD_TO_END, ids=" ".join)
+def test_nothing_is_left_when_the_gateway_ends(options, gateway, journal):
+    """By SIGTERM; children and their children that ignore it are ended all the same."""
+    through = start_used(gateway, journal, *options)
     began = time.monotonic()
     through.stop()
     until(lambda: not journal.alive(), 5 - (time.monotonic() - began), "no child, no grandchild")
@@ -135,10 +139,7 @@ def test_nothing_is_left_when_the_gateway_ends(options, gateway, journal):
 @pytest.mark.parametrize("options", HARD_TO_END, ids=" ".join)
 def test_children_end_when_the_gateway_is_killed(options, gateway, journal):
     """By SIGKILL: nobody is there to end them, so they must have been told beforehand."""
-    through = start(gateway, journal, *options)
-    with McpClient(through.port) as client:
-        assert not client.call("child__echo").is_error
-    assert journal.alive()
+    through = start_used(gateway, journal, *options)
     through.abandon()
     until(lambda: not journal.alive(), 5, "the children are gone")
 

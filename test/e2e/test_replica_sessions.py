@@ -1,6 +1,5 @@
 """RC-019: three replicas behind plain round robin. A session is every replica's, and what is said to it arrives."""
 
-import asyncio
 import itertools
 import threading
 import time
@@ -12,19 +11,11 @@ from harness.event_stream import EventStream
 from harness.fleet import QUICK
 from harness.mcp_client import McpClient, Reply, initialize_params
 from harness.together import together
-from harness.tool_server import SILENCE, ToolServer, text_result
+from harness.tool_server import ToolServer, until_cancelled
 from harness.waiting import holds, until
 
 CHANGED = "notifications/tools/list_changed"
 REPLICAS, CLIENTS, CALLS = 3, 20, 50
-
-
-async def until_cancelled(call):
-    try:
-        await asyncio.wait_for(call.cancelled.wait(), 8)
-        return SILENCE
-    except TimeoutError:
-        return text_result("worked to the end")
 
 
 class RoundRobin:

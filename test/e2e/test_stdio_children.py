@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.mcp_client import McpClient
+from harness.process import tool_servers_of
 from harness.servers import stdio_command
 from harness.waiting import until
 
@@ -22,11 +23,10 @@ def start(gateway, script: dict, journal: Path | None = None, **settings):
 
 
 def child_pid(through) -> int:
-    """The gateway's only child."""
-    tasks = Path(f"/proc/{through.pid}/task")
-    pids = {pid for task in tasks.iterdir() for pid in (task / "children").read_text().split()}
+    """The gateway's only tool server."""
+    pids = tool_servers_of(through.pid)
     assert len(pids) == 1, pids
-    return int(pids.pop())
+    return pids.pop()
 
 
 @pytest.mark.parametrize("stderr", ["first", "steady", "unbroken", "invalid", "closed"])

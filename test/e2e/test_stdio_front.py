@@ -12,7 +12,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from test_sdk_clients import typescript
 
 from harness.piped_gateway import MODERN_META, PipedGateway
-from harness.process import SUPPORT, free_port
+from harness.process import SUPPORT, free_port, tool_servers_of
 from harness.servers import stdio_command
 from harness.waiting import until
 
@@ -159,8 +159,7 @@ def test_it_ends_with_its_client_and_takes_its_children_along(how, tmp_path):
     with PipedGateway({**scripted(), "drain": "200ms"}, tmp_path) as through:
         through.initialize()
         through.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call("child__stall")})
-        tasks = f"/proc/{through.child.pid}/task"
-        children = until(lambda: _children(tasks), 5, "there is a child")
+        children = until(lambda: tool_servers_of(through.child.pid), 5, "there is a child")
         if how == "input":
             through.close_input()
         elif how == "signal":
@@ -171,10 +170,6 @@ def test_it_ends_with_its_client_and_takes_its_children_along(how, tmp_path):
         assert through.ended() == 0
         for pid in children:
             until(lambda pid=pid: not _runs(pid), 5, "the child has ended")
-
-
-def _children(tasks: str) -> list[int]:
-    return [int(pid) for task in Path(tasks).iterdir() for pid in (task / "children").read_text().split()]
 
 
 def _runs(pid: int) -> bool:

@@ -76,16 +76,21 @@ def ends(newlines: str):
 LINE_ENDS = {"LF": "\n", "CRLF": "\r\n", "CR": "\r", "mixed": "\r\n|\n|\r"}
 
 
-@pytest.mark.parametrize("end", LINE_ENDS)
-def test_the_end_of_a_line_may_be_written_in_three_ways(end, gateway, serve):
-    """RC-020: a handshake, a list of 20 tools, calls and a notification, on streams that stay open afterwards."""
-    _, carrier = served(ends(LINE_ENDS[end]), always_stream=True, linger=True)
+def everything_arrives(carrier, gateway, serve) -> None:
+    """A list of 20 tools, and calls with a notification before each answer."""
     serve(carrier)
     through = gateway({"upstreams": {"up": {"url": carrier.url}}})
     with McpClient(through.port) as client:
         assert len(client.tools()) == 20
         for nonce in range(5):
             in_order(client, nonce)
+
+
+@pytest.mark.parametrize("end", LINE_ENDS)
+def test_the_end_of_a_line_may_be_written_in_three_ways(end, gateway, serve):
+    """RC-020: a handshake, a list of 20 tools, calls and a notification, on streams that stay open afterwards."""
+    _, carrier = served(ends(LINE_ENDS[end]), always_stream=True, linger=True)
+    everything_arrives(carrier, gateway, serve)
 
 
 @pytest.mark.timing
@@ -143,12 +148,7 @@ SPREAD = {
 def test_a_message_over_several_lines_is_one_message(spread, gateway, serve):
     """RC-022: result and notification arrive, in order; towards the client each stands on a single line."""
     _, carrier = served(SPREAD[spread], always_stream=True)
-    serve(carrier)
-    through = gateway({"upstreams": {"up": {"url": carrier.url}}})
-    with McpClient(through.port) as client:
-        assert len(client.tools()) == 20
-        for nonce in range(5):
-            in_order(client, nonce)
+    everything_arrives(carrier, gateway, serve)
 
 
 # ---- RC-023: events that carry no message

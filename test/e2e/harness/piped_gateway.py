@@ -46,6 +46,8 @@ class PipedGateway:
         if self.child.poll() is None:
             self.child.kill()
         self.child.wait(10)
+        self.reading_ends = True
+        self.reader.join()
         for pipe in (self.child.stdin, self.child.stdout):
             pipe.close()
         found = [mark for mark in SANITIZER_REPORTS if mark in self.stderr]

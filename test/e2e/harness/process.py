@@ -1,6 +1,7 @@
 """Child processes of a test: started with their output in files, ended by pid, never left behind."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -8,18 +9,59 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SUPPORT = REPOSITORY / "test" / "support"
-_given_out: set[int] = set()
+PORTS_A_BLOCK = 50
+_ports: list[int] = []
+_claims: list[socket.socket] = []
 
 
 def free_port() -> int:
-    """A loopback port that nobody listens on, never the same twice in one run."""
+    """A loopback port that nobody listens on: never the same twice in one run, nor in another at the same time, and none
+    that the kernel would give to an outgoing connection meanwhile."""
     while True:
+        if not _ports:
+            _ports.extend(_claim_block())
+        port = _ports.pop()
         with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        if port not in _given_out:
-            _given_out.add(port)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
             return port
+
+
+def _claim_block() -> list[int]:
+    """Ports of this process alone. The claim is a name that the kernel gives to one socket at a time, and frees with it."""
+    ephemeral = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    first, last = (10_000, ephemeral) if ephemeral > 15_000 else (ephemeral, 65_000)
+    blocks = list(range(first, last - PORTS_A_BLOCK, PORTS_A_BLOCK))
+    random.shuffle(blocks)
+    for block in blocks:
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind(f"\0switchgear-test-ports-{block}")
+        except OSError:
+            claim.close()
+            continue
+        _claims.append(claim)
+        return list(range(block, block + PORTS_A_BLOCK))
+    raise RuntimeError("every block of ports is claimed")
+
+
+def children_of(pid: int) -> set[int]:
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return {int(child) for task in tasks for child in (task / "children").read_text().split()}
+
+
+def tool_servers_of(pid: int) -> set[int]:
+    """The children of a gateway, without the guard that outlives it for their sake."""
+    return {child for child in children_of(pid) if b"child-guard" not in _command_line(child)}
+
+
+def _command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # it has ended
+        return b""
 
 
 class Process:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.fixture import NODE, PROGRAM, fixture_command
 from harness.gateway import Gateway
-from harness.process import Process, free_port
+from harness.process import Process, free_port, tool_servers_of
 from harness.servers import EVERYTHING, NODE_FOLDER
 from harness.waiting import until
 
@@ -187,8 +187,7 @@ class RealServer:
         if self.serving:
             self.kill()
             return
-        tasks = Path(f"/proc/{gateway.pid}/task").iterdir()
-        children = {int(pid) for task in tasks for pid in (task / "children").read_text().split()}
+        children = tool_servers_of(gateway.pid)
         assert len(children) == 1, children
         os.kill(children.pop(), signal.SIGKILL)
 

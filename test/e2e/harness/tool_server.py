@@ -96,6 +96,15 @@ def text_result(text: str) -> dict:
     return {"content": [{"type": "text", "text": text}]}
 
 
+async def until_cancelled(call):
+    """A tool that works for as long as it may; once it was told to stop it says nothing more."""
+    try:
+        await asyncio.wait_for(call.cancelled.wait(), 8)
+        return SILENCE
+    except TimeoutError:
+        return text_result("worked to the end")
+
+
 def tool(name: str, **members) -> dict:
     return {"name": name, "inputSchema": {"type": "object"}, **members}
 
