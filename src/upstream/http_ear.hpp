@@ -68,7 +68,9 @@ class http_upstream::ear final : public news_stream::listener {
     acknowledged_ = true;
     if (before_) std::exchange(before_, nullptr)->stop();
     // What has changed until now nobody can tell: whoever watches has to look.
-    for (const std::string& uri : again ? owner_.watching_ : std::exchange(fresh_, {})) owner_.say_updated(uri);
+    for (const std::string& uri : again ? owner_.watching_ : std::exchange(fresh_, {})) {
+      notify_updated(owner_.watcher_, owner_.index_, uri);
+    }
   }
   boost::asio::awaitable<std::string> asked(std::string_view text, const protocol::message& seen,
                                             async::interrupt& until) override {

@@ -1,5 +1,4 @@
 // The control worker's side of http_upstream: what the server offers, and what it tells by itself.
-#include "protocol/subscription.hpp"
 #include "upstream/http_ear.hpp"
 #include "upstream/http_upstream.hpp"
 #include "upstream/listing_reader.hpp"
@@ -84,7 +83,12 @@ asio::awaitable<void> http_upstream::update_watches() {
     co_await ask(*of, {}, watch_request(id, uri, begin), std::to_string(id), done);
     if (is_lost(*of, done)) lost_epoch_ = std::max(lost_epoch_, of->epoch);
     if (lost_epoch_ >= of->epoch || !done.reply.has_message) co_return;  // the whole difference is tried again
-    if (done.reply.message.error) watcher_.remark(index_, "it does not let us watch the resource " + uri);
+    if (done.reply.message.error) {
+      watcher_.remark(index_, "it does not let us watch the resource " + uri);
+    } else if (begin) {
+      // Whoever watches was told so before the server was: what has changed until now nobody can tell.
+      notify_updated(watcher_, index_, uri);
+    }
   }
   watching_ = wanted;
 }
@@ -107,12 +111,6 @@ asio::awaitable<void> http_upstream::check_era() {
 
 asio::awaitable<void> http_upstream::hear(std::shared_ptr<ear> one) {
   co_await one->run();
-}
-
-void http_upstream::say_updated(std::string_view uri) {
-  const std::string text = protocol::write_resource_updated(uri, {});
-  protocol::scratch space;
-  if (const auto seen = protocol::peek(text, space)) watcher_.notified(index_, text, *seen);
 }
 
 void http_upstream::listen(std::set<std::string> fresh) {

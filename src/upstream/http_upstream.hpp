@@ -146,7 +146,6 @@ class http_upstream final : public port::upstream {
   boost::asio::awaitable<void> check_era();
   /// `fresh`: resources that are watched from now on.
   void listen(std::set<std::string> fresh = {});
-  void say_updated(std::string_view uri);
   static boost::asio::awaitable<void> hear(std::shared_ptr<ear> one);
 
   std::vector<async::worker*> workers_;

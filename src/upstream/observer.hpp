@@ -46,4 +46,7 @@ class observer {
   ~observer() = default;
 };
 
+/// Tells `to` that a resource changed, as if the server had said so.
+void notify_updated(observer& to, unsigned upstream, std::string_view uri);
+
 }  // namespace switchgear::upstream

@@ -139,6 +139,7 @@ asio::awaitable<bool> stdio_upstream::begin_upkeep(const stdio_asking& asking, s
       .refresh = settings_.refresh,
       .watched = watched_,
       .listed = [this](listing offer) { watcher_.listed(index_, std::move(offer)); },
+      .updated = [this](std::string_view uri) { notify_updated(watcher_, index_, uri); },
       .remark = [this](std::string line) { watcher_.remark(index_, line); },
       .due_changed = [this] { wake_.cancel(); },
   });

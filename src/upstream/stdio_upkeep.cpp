@@ -71,6 +71,13 @@ void stdio_upkeep::list_changed() {
   with_.due_changed();
 }
 
+// Until now a watcher may have been told by us that it hears of changes when the child did not yet watch for them.
+void stdio_upkeep::acknowledged() {
+  if (acks_due_ > 0) --acks_due_;
+  if (acks_due_ > 0) return;
+  for (const std::string& uri : std::exchange(fresh_, {})) with_.updated(uri);
+}
+
 bool stdio_upkeep::may_watch() const {
   return with_.hello.abilities.subscribe;
 }
@@ -125,6 +132,7 @@ asio::awaitable<bool> stdio_upkeep::watch(const std::string& uri, bool begin) {
   if (begin && !why.empty() && asking.session.usable() && !std::exchange(remarked_watch_, true)) {
     with_.remark("it does not tell when " + printable(uri, 120) + " changes: " + why);
   }
+  if (begin && response && why.empty()) with_.updated(uri);
   co_return response.has_value();
 }
 
@@ -132,7 +140,9 @@ void stdio_upkeep::listen(time_point now) {
   stdio_asking& asking = with_.asking;
   const std::shared_ptr<stream> before = std::move(stream_);
   if (before) before->leave();
-  told_ = may_watch() ? with_.watched : std::set<std::string>();
+  const std::set<std::string> old = std::exchange(told_, may_watch() ? with_.watched : std::set<std::string>());
+  std::ranges::set_difference(told_, old, std::inserter(fresh_, fresh_.end()));
+  ++acks_due_;
   stream_due_ = now + stream_gap;
   const std::uint64_t id = asking.next_id++;
   stream_ = std::make_shared<stream>(*this, id, now);
@@ -150,6 +160,8 @@ void stdio_upkeep::stream_ended(const stream& which, bool refused) {
   stream_pause_ = std::min(2 * stream_pause_, longest_pause);
   if (refused) streams_ = false;
   stream_.reset();
+  acks_due_ = 0;
+  fresh_ = told_;
   with_.due_changed();
 }
 

@@ -27,6 +27,7 @@ class stdio_upkeep {
     duration refresh;                      ///< how often lists are asked for when nobody says that they changed
     const std::set<std::string>& watched;  ///< URIs; what is wanted at the moment
     std::function<void(listing offer)> listed;
+    std::function<void(std::string_view uri)> updated;  ///< whoever watches has to look: it may have changed unseen
     std::function<void(std::string line)> remark;
     std::function<void()> due_changed;  ///< due() may be sooner than it was
   };
@@ -38,6 +39,8 @@ class stdio_upkeep {
   boost::asio::awaitable<bool> list(std::string& why);
 
   void list_changed();
+  /// The child has begun to say what a stream asks for.
+  void acknowledged();
 
   /// When tend() has something to do.
   time_point due() const;
@@ -57,7 +60,9 @@ class stdio_upkeep {
   needs with_;
   time_point listed_at_{};
   bool list_changed_ = false;
-  std::set<std::string> told_;  // the URIs that the child was told to watch
+  std::set<std::string> told_;   // the URIs that the child was told to watch
+  std::set<std::string> fresh_;  // those of them whose changes may have been missed so far
+  unsigned acks_due_ = 0;
   std::shared_ptr<stream> stream_;
   time_point stream_due_{};
   duration stream_pause_;

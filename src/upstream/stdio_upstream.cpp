@@ -188,6 +188,10 @@ void stdio_upstream::list_changed() {
 }
 
 void stdio_upstream::notified(kept_message message) {
+  if (message.seen.method == "notifications/subscriptions/acknowledged") {
+    if (upkeep_) upkeep_->acknowledged();
+    return;
+  }
   watcher_.notified(index_, message.text.view(), message.seen);
 }
 

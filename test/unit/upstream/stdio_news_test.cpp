@@ -91,6 +91,19 @@ TEST_F(stream_of_a_modern_child, names_the_resources_that_are_wanted) {
   EXPECT_TRUE(receives({"notifications/cancelled", "takes its place"}));
 }
 
+TEST_F(stream_of_a_modern_child, begins_with_news_of_what_may_have_changed_unseen) {
+  start_ready();
+  watch({"test://one"});
+  ASSERT_TRUE(until([&] { return observed.notifications().size() == 1; }));
+  watch({"test://one", "test://two"});
+  ASSERT_TRUE(until([&] { return observed.notifications().size() == 2; }));
+  EXPECT_NE(observed.notifications()[1].find("test://two"), std::string::npos);
+
+  call("end_stream", R"({"how":"complete"})");
+
+  EXPECT_TRUE(until([&] { return observed.notifications().size() == 4; })) << "both, of the time between two streams";
+}
+
 class watched_resources : public stdio_fixture {
  protected:
   watched_resources() { settings.stdio.command = small_server({"full"}); }
@@ -101,6 +114,7 @@ TEST_F(watched_resources, are_subscribed_to_and_given_up) {
 
   watch({"test://one"});
   EXPECT_TRUE(receives({"resources/subscribe", "test://one"}));
+  EXPECT_TRUE(until([&] { return observed.notifications().size() == 1; })) << "it may have changed unseen until now";
   watch({"test://two"});
   EXPECT_TRUE(receives({"resources/unsubscribe", "test://one"}));
   EXPECT_TRUE(receives({"resources/subscribe", "test://two"}));
