@@ -14,7 +14,8 @@ pkg_check_modules(prometheus_core REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  # It cannot look into a precompiled header, and has to be told to trust the compiler there.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
 endif()
 
 add_library(switchgear_flags INTERFACE)
@@ -22,7 +23,7 @@ target_compile_options(switchgear_flags INTERFACE
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
   -fno-omit-frame-pointer -fstack-protector-strong)
 target_compile_definitions(switchgear_flags INTERFACE
-  _GLIBCXX_ASSERTIONS BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_COROUTINE
+  _GLIBCXX_ASSERTIONS _FILE_OFFSET_BITS=64 BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_COROUTINE
   # A call is some twenty coroutine frames of many sizes: Asio's cache (two blocks a thread, the first that is large
   # enough) thrashes on them, and malloc's own per-thread bins do better.
   BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE=0)
@@ -34,14 +35,39 @@ if(SWITCHGEAR_SANITIZE)
   target_link_options(switchgear_flags INTERFACE -fsanitize=${SWITCHGEAR_SANITIZE})
 endif()
 
-# switchgear_folder(NAME LINKS ...): src/NAME as library sg_NAME. LINKS names other folders (sg_...) and
+# Half of what the compiler does in a file is to read Asio and the standard library, so they are read once. `shell` is
+# for the folders with coroutines, `test` for unit tests, which are not optimised: they run once for each build.
+if(SWITCHGEAR_PRECOMPILE)
+  find_package(GTest REQUIRED)
+  set(precompiled ${CMAKE_SOURCE_DIR}/cmake/precompiled)
+  foreach(kind shell test)
+    add_library(precompiled_${kind} OBJECT ${precompiled}/empty.cpp)
+    target_link_libraries(precompiled_${kind} PRIVATE switchgear_flags)
+    target_precompile_headers(precompiled_${kind} PRIVATE ${precompiled}/${kind}.hpp)
+  endforeach()
+  target_link_libraries(precompiled_test PRIVATE GTest::gtest)
+  target_compile_options(precompiled_test PRIVATE -O0)
+  # A time of its own in it would be a new header for ccache each time.
+  target_compile_options(switchgear_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+endif()
+
+function(switchgear_precompiled target kind)
+  if(SWITCHGEAR_PRECOMPILE)
+    target_precompile_headers(${target} REUSE_FROM precompiled_${kind})
+  endif()
+endfunction()
+
+# switchgear_folder(NAME [SHELL] LINKS ...): src/NAME as library sg_NAME. SHELL: it has coroutines. LINKS names other folders (sg_...) and
 # outside libraries; the folder rules of docs/architecture.md are what may stand here.
 function(switchgear_folder name)
-  cmake_parse_arguments(arg "" "" "LINKS" ${ARGN})
+  cmake_parse_arguments(arg "SHELL" "" "LINKS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   if(sources)
     add_library(sg_${name} STATIC ${sources})
     target_link_libraries(sg_${name} PUBLIC switchgear_flags ${arg_LINKS})
+    if(arg_SHELL)
+      switchgear_precompiled(sg_${name} shell)
+    endif()
   else()
     add_library(sg_${name} INTERFACE)
     target_link_libraries(sg_${name} INTERFACE switchgear_flags ${arg_LINKS})
@@ -55,5 +81,7 @@ function(switchgear_unit_test folder)
   add_executable(unit_${folder} ${sources})
   target_include_directories(unit_${folder} PRIVATE ${CMAKE_SOURCE_DIR}/test)
   target_link_libraries(unit_${folder} PRIVATE ${arg_LINKS} GTest::gtest GTest::gtest_main)
+  target_compile_options(unit_${folder} PRIVATE -O0)
+  switchgear_precompiled(unit_${folder} test)
   add_test(NAME unit_${folder} COMMAND unit_${folder})
 endfunction()

@@ -226,8 +226,10 @@ def links(files: tree, table: dict[str, folder_rule]) -> Iterator[finding]:
             if "all" not in rule.may_include:  # app builds itself
                 yield finding(name, 1, "links", f"no switchgear_folder({folder} ...)")
             continue
-        named = re.sub(r"#[^\n]*", "", call.group(1)).replace("LINKS", " ").split()
-        for target in named:
+        options, _, links = re.sub(r"#[^\n]*", "", call.group(1)).partition("LINKS")
+        if rule.pure and "SHELL" in options.split():
+            yield finding(name, 1, "links", f"{folder} is pure: Asio's headers are not read for it")
+        for target in links.split():
             library = LINK_TARGETS.get(target)
             if target.startswith("sg_"):
                 if target[3:] not in rule.may_include and "all" not in rule.may_include:

@@ -105,6 +105,11 @@ class link_rule(checked_tree):
         self.assertEqual(["src/breaker/CMakeLists.txt:1"] * 2, self.found(check_source.links, {
             "src/breaker/CMakeLists.txt": "switchgear_folder(breaker LINKS sg_base sg_async curl)\n"}))
 
+    def test_keeps_asios_headers_out_of_pure_folders(self):
+        self.assertEqual(["src/breaker/CMakeLists.txt:1"], self.found(check_source.links, {
+            "src/breaker/CMakeLists.txt": "switchgear_folder(breaker SHELL LINKS sg_base)\n",
+            "src/listen/CMakeLists.txt": "switchgear_folder(listen SHELL LINKS sg_base)\n"}))
+
 
 class form_rules(checked_tree):
     def test_a_header_needs_its_comment_and_its_guard(self):
