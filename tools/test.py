@@ -142,9 +142,27 @@ def programs(preset: str) -> dict[str, list[str]]:
 
 def google_test(name: str, command: list[str], limit: float, environment: dict[str, str] | None = None) -> tally:
     """One GoogleTest program; its own report is what is counted."""
+    return told_by_google_test(name, run_google_test(name, command, limit, environment))
+
+
+def google_tests(prefix: str, commands: dict[str, list[str]], limit: float,
+                 environment: dict[str, str] | None = None) -> tally:
+    """Some at a time, reported in their order."""
+    with concurrent.futures.ThreadPoolExecutor(max_workers=int(JOBS)) as side_by_side:
+        under_way = {name: side_by_side.submit(run_google_test, name, command, limit, environment)
+                     for name, command in ((f"{prefix}-{program}", command) for program, command in commands.items())}
+        return sum((told_by_google_test(name, done.result()) for name, done in under_way.items()), tally())
+
+
+def run_google_test(name: str, command: list[str], limit: float, environment: dict[str, str] | None = None) -> outcome:
     report = LOGS / f"{name}.json"
     report.unlink(missing_ok=True)
-    done = run(name, [*command, f"--gtest_output=json:{report}", "--gtest_color=no"], limit, environment)
+    return run(name, [*command, f"--gtest_output=json:{report}", "--gtest_color=no"], limit, environment)
+
+
+def told_by_google_test(name: str, done: outcome) -> tally:
+    """What a GoogleTest program found."""
+    report = LOGS / f"{name}.json"
     if "sim_" in name:
         show_figures(done.log)
     count = tally()
@@ -261,11 +279,8 @@ def format_check() -> tally:
 def units() -> tally:
     if not need("release"):
         return tally(failed=1)
-    count = tally()
-    for name, command in programs("release").items():
-        if not name.startswith("sim_"):
-            count += google_test(f"release-{name}", command, 300)
-    return count
+    return google_tests("release", {name: command for name, command in programs("release").items()
+                                    if not name.startswith("sim_")}, 300)
 
 
 def sim() -> tally:
@@ -289,20 +304,21 @@ def mutants() -> tally:
 
 
 def e2e() -> tally:
-    """What measures seconds at most comes first, beside the next build. What measures more has the machine to itself,
-    but for the fleets, which wait more than they work: two of them go side by side."""
+    """What measures seconds at most comes first, beside the next build. What measures milliseconds has the machine to
+    itself, but for the demo and the fleets, which wait more than they work: those go side by side."""
     if not need("release"):
         return tally(failed=1)
     environment = {"SWITCHGEAR_BINARY": str(ROOT / "build/release/switchgear")}
     if ASAN.is_wanted:
         ASAN.start_build()
-    count = pytest("e2e", ["test/e2e", "-m", "not timing and not footprint"], 1200, environment)
+    count = pytest("e2e", ["test/e2e", *SOME_AT_A_TIME, "-m", "not timing and not footprint"], 1200, environment)
     if ASAN.building:
         ASAN.building.result()
     measures = ["-m", "timing or footprint"]
-    count += pytest("e2e-timing", ["test/e2e", "--ignore-glob=*/test_fleet*", "--ignore-glob=*/test_redis*", *measures], 1200,
+    count += pytest("e2e-timing", ["test/e2e", "--ignore-glob=*/test_fleet*", "--ignore-glob=*/test_redis*",
+                                   "--ignore-glob=*/test_demo*", *measures], 1200,
                     environment)
-    fleets = {f"e2e-{kind}": [*sorted((ROOT / "test/e2e").glob(f"test_{kind}*.py")), *measures] for kind in ("fleet", "redis")}
+    fleets = {f"e2e-{kind}": [*sorted((ROOT / "test/e2e").glob(f"test_{kind}*.py")), *measures] for kind in ("fleet", "redis", "demo")}
     with concurrent.futures.ThreadPoolExecutor() as side_by_side:
         under_way = {name: side_by_side.submit(run_pytest, name, arguments, 1200, environment)
                      for name, arguments in fleets.items()}
@@ -340,9 +356,7 @@ class sanitizer:
             return tally(failed=1)
         if self.builds_next:
             self.builds_next.start_build()
-        count = tally()
-        for name, command in self.programs().items():
-            count += google_test(f"{self.preset}-{name}", command, 600, SANITIZER_ENVIRONMENT)
+        count = google_tests(self.preset, self.programs(), 600, SANITIZER_ENVIRONMENT)
         return count + pytest(f"{self.preset}-e2e", self.selection, 1500, {
             **SANITIZER_ENVIRONMENT, "SWITCHGEAR_BINARY": str(ROOT / "build" / self.preset / "switchgear"),
             "SWITCHGEAR_SANITIZED": self.preset})
@@ -352,8 +366,11 @@ ASIDE = concurrent.futures.ThreadPoolExecutor(max_workers=1)
 MODEL_IS_WANTED = False
 MODEL: concurrent.futures.Future | None = None
 NOT_BY_THE_CLOCK = "not timing and not seconds and not footprint"
-ASAN = sanitizer("asan", lambda name: not name.startswith("sim_"), ["test/e2e", "-m", NOT_BY_THE_CLOCK])
-TSAN = sanitizer("tsan", lambda name: name.removeprefix("unit_") in THREADED, ["test/e2e", "-m", f"{NOT_BY_THE_CLOCK} and not slow"])
+# They wait more than they work. A file's tests stay together, for what they share.
+SOME_AT_A_TIME = ["-n", "3", "--dist", "loadfile"]
+ASAN = sanitizer("asan", lambda name: not name.startswith("sim_"), ["test/e2e", *SOME_AT_A_TIME, "-m", NOT_BY_THE_CLOCK])
+TSAN = sanitizer("tsan", lambda name: name.removeprefix("unit_") in THREADED,
+                 ["test/e2e", *SOME_AT_A_TIME, "-m", f"{NOT_BY_THE_CLOCK} and not slow"])
 
 
 STAGES: list[tuple[str, str, Callable[[], tally]]] = [

@@ -16,7 +16,7 @@ from harness.redis_shapes import RedisCluster, SentinelSet
 from harness.servers import EVERYTHING, EverythingServer, FakeUpstream
 
 SANITIZED = os.environ.get("SWITCHGEAR_SANITIZED", "") not in ("", "0")
-_figures: list[str] = []
+FIGURE = "figure"
 
 
 def pytest_configure(config):
@@ -33,20 +33,27 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_terminal_summary(terminalreporter):
-    if _figures:
+    """The figures, which came with the reports: some tests run in other processes than this one."""
+    properties = (
+        each
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        for each in getattr(report, "user_properties", ())
+    )
+    lines = dict.fromkeys(text for name, text in properties if name == FIGURE)
+    if lines:
         terminalreporter.section("figures")
-        for line in _figures:
+        for line in lines:
             terminalreporter.write_line(line)
 
 
 @pytest.fixture
-def figure():
+def figure(record_property):
     """figure(name, value, ...): a line of measured numbers, shown at the end of the run whatever the outcome."""
 
     def add(name: str, **values) -> None:
-        _figures.append(
-            f"{name:<28} " + "  ".join(f"{key.replace('_', ' ')}: {value}" for key, value in values.items())
-        )
+        numbers = "  ".join(f"{key.replace('_', ' ')}: {value}" for key, value in values.items())
+        record_property(FIGURE, f"{name:<28} {numbers}")
 
     return add
 
