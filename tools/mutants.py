@@ -88,7 +88,7 @@ def compile_anew(target: str, source: pathlib.Path, folder: pathlib.Path) -> pat
     words[words.index("-MF") + 1] = str(made) + ".d"
     if words[-1].endswith(str(source)):
         words[-1] = str(folder / source)
-    words.insert(2, f"-I{folder}")
+    words.insert(next(at for at, word in enumerate(words) if word.startswith("-")), f"-I{folder}")
     subprocess.run(words, cwd=BUILD, check=True, stdin=subprocess.DEVNULL, timeout=LIMIT)
     return made
 
