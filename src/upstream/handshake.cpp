@@ -113,6 +113,10 @@ std::string level_request(std::uint64_t id, std::string_view level) {
   return plain_request(id, protocol::era::legacy, "logging/setLevel", R"("level":)" + protocol::quoted(level));
 }
 
+std::string_view stream_of(std::string_view text, const protocol::message& notification) {
+  return member(notification.meta.in(text), "io.modelcontextprotocol/subscriptionId");
+}
+
 std::string watch_request(std::uint64_t id, std::string_view uri, bool begin) {
   return plain_request(id, protocol::era::legacy, begin ? "resources/subscribe" : "resources/unsubscribe",
                        R"("uri":)" + protocol::quoted(uri));

@@ -30,6 +30,8 @@ std::string discover_request(std::uint64_t id);
 std::string plain_request(std::uint64_t id, protocol::era era, std::string_view method, std::string_view params = {});
 /// A modern server's news: every list it has, and the resources at `uris`.
 std::string listen_request(std::uint64_t id, const std::set<std::string>& uris);
+/// The raw id of the request whose stream a modern server's notification belongs to; empty if it does not say.
+std::string_view stream_of(std::string_view text, const protocol::message& notification);
 /// Legacy: begins or ends to be told when the resource changes.
 std::string watch_request(std::uint64_t id, std::string_view uri, bool begin);
 /// Legacy: from now on the server sends log messages of this level (its name) and above.

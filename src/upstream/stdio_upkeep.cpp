@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <utility>
 
 namespace switchgear::upstream {
@@ -72,9 +73,9 @@ void stdio_upkeep::list_changed() {
 }
 
 // Until now a watcher may have been told by us that it hears of changes when the child did not yet watch for them.
-void stdio_upkeep::acknowledged() {
-  if (acks_due_ > 0) --acks_due_;
-  if (acks_due_ > 0) return;
+void stdio_upkeep::acknowledged(std::string_view stream_id) {
+  const bool is_current = stream_ && (stream_id.empty() || stream_id == std::to_string(stream_->id));
+  if (!is_current) return;
   for (const std::string& uri : std::exchange(fresh_, {})) with_.updated(uri);
 }
 
@@ -142,7 +143,6 @@ void stdio_upkeep::listen(time_point now) {
   if (before) before->leave();
   const std::set<std::string> old = std::exchange(told_, may_watch() ? with_.watched : std::set<std::string>());
   std::ranges::set_difference(told_, old, std::inserter(fresh_, fresh_.end()));
-  ++acks_due_;
   stream_due_ = now + stream_gap;
   const std::uint64_t id = asking.next_id++;
   stream_ = std::make_shared<stream>(*this, id, now);
@@ -160,7 +160,6 @@ void stdio_upkeep::stream_ended(const stream& which, bool refused) {
   stream_pause_ = std::min(2 * stream_pause_, longest_pause);
   if (refused) streams_ = false;
   stream_.reset();
-  acks_due_ = 0;
   fresh_ = told_;
   with_.due_changed();
 }

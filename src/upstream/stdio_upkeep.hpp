@@ -39,8 +39,8 @@ class stdio_upkeep {
   boost::asio::awaitable<bool> list(std::string& why);
 
   void list_changed();
-  /// The child has begun to say what a stream asks for.
-  void acknowledged();
+  /// The child has begun to say what the stream with this raw id asks for; empty: it does not say which one.
+  void acknowledged(std::string_view stream_id);
 
   /// When tend() has something to do.
   time_point due() const;
@@ -62,7 +62,6 @@ class stdio_upkeep {
   bool list_changed_ = false;
   std::set<std::string> told_;   // the URIs that the child was told to watch
   std::set<std::string> fresh_;  // those of them whose changes may have been missed so far
-  unsigned acks_due_ = 0;
   std::shared_ptr<stream> stream_;
   time_point stream_due_{};
   duration stream_pause_;

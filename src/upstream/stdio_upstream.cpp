@@ -189,7 +189,7 @@ void stdio_upstream::list_changed() {
 
 void stdio_upstream::notified(kept_message message) {
   if (message.seen.method == "notifications/subscriptions/acknowledged") {
-    if (upkeep_) upkeep_->acknowledged();
+    if (upkeep_) upkeep_->acknowledged(stream_of(message.text.view(), message.seen));
     return;
   }
   watcher_.notified(index_, message.text.view(), message.seen);

@@ -2,7 +2,8 @@
 
 Modes (any number): noise, chatty, unbroken_stderr, close_stderr, crlf, paged, slow_start, exit_at_once, old_revision,
 first_revision, ignore_eof, grandchild, silent (no answer to methods that it does not know), shy (ends when anything
-comes before initialize), modern (and not legacy), dual (both eras), full (prompts and resources as well), no_streams.
+comes before initialize), modern (and not legacy), dual (both eras), full (prompts and resources as well), no_streams,
+no_acks (streams are not acknowledged).
 """
 import json
 import os
@@ -202,7 +203,8 @@ def listen(request):
     tag = {"io.modelcontextprotocol/subscriptionId": request["id"]}
     wanted = request["params"]["notifications"]
     params = {"notifications": wanted, "_meta": tag}
-    send({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": params})
+    if "no_acks" not in modes:
+        send({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": params})
 
 
 def page(request, member, first, second=()):

@@ -104,6 +104,30 @@ TEST_F(stream_of_a_modern_child, begins_with_news_of_what_may_have_changed_unsee
   EXPECT_TRUE(until([&] { return observed.notifications().size() == 4; })) << "both, of the time between two streams";
 }
 
+TEST_F(stream_of_a_modern_child, is_not_taken_for_acknowledged_by_the_word_for_another) {
+  settings.stdio.command = small_server({"modern", "full", "no_acks"});
+  start_ready();
+  watch({"test://one"});
+  ASSERT_TRUE(receives({"subscriptions/listen", "test://one"}));
+  const auto acknowledge = [&](std::string_view stream) {
+    return call("say", R"({"messages":[{"method":"notifications/subscriptions/acknowledged","params":{"_meta":)"
+                       R"({"io.modelcontextprotocol/subscriptionId":)" +
+                           std::string(stream) + "}}}]}");
+  };
+
+  acknowledge("0");
+  EXPECT_TRUE(observed.notifications().empty());
+
+  // The line begins {"jsonrpc":"2.0","id":ID,
+  const std::string id_begins = R"("id":)";
+  for (const std::string& line : received()) {
+    if (line.find("test://one") == std::string::npos) continue;
+    const std::size_t at = line.find(id_begins) + id_begins.size();
+    acknowledge(line.substr(at, line.find(',', at) - at));
+  }
+  EXPECT_TRUE(until([&] { return observed.notifications().size() == 1; }));
+}
+
 class watched_resources : public stdio_fixture {
  protected:
   watched_resources() { settings.stdio.command = small_server({"full"}); }
