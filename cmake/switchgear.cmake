@@ -23,7 +23,9 @@ target_compile_options(switchgear_flags INTERFACE
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
   -fno-omit-frame-pointer -fstack-protector-strong)
 target_compile_definitions(switchgear_flags INTERFACE
-  _GLIBCXX_ASSERTIONS _FILE_OFFSET_BITS=64 BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_COROUTINE
+  # hiredict wants these offsets; a precompiled header and whoever uses it must agree on them.
+  _FILE_OFFSET_BITS=64
+  _GLIBCXX_ASSERTIONS BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_COROUTINE
   # A call is some twenty coroutine frames of many sizes: Asio's cache (two blocks a thread, the first that is large
   # enough) thrashes on them, and malloc's own per-thread bins do better.
   BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE=0)
@@ -37,16 +39,20 @@ endif()
 
 # Half of what the compiler does in a file is to read Asio and the standard library, so they are read once. `shell` is
 # for the folders with coroutines, `test` for unit tests, which are not optimised: they run once for each build.
+function(switchgear_precompile kind)
+  set(folder ${CMAKE_SOURCE_DIR}/cmake/precompiled)
+  add_library(precompiled_${kind} OBJECT ${folder}/empty.cpp)
+  target_link_libraries(precompiled_${kind} PRIVATE switchgear_flags ${ARGN})
+  target_precompile_headers(precompiled_${kind} PRIVATE ${folder}/${kind}.hpp)
+endfunction()
+
 if(SWITCHGEAR_PRECOMPILE)
-  find_package(GTest REQUIRED)
-  set(precompiled ${CMAKE_SOURCE_DIR}/cmake/precompiled)
-  foreach(kind shell test)
-    add_library(precompiled_${kind} OBJECT ${precompiled}/empty.cpp)
-    target_link_libraries(precompiled_${kind} PRIVATE switchgear_flags)
-    target_precompile_headers(precompiled_${kind} PRIVATE ${precompiled}/${kind}.hpp)
-  endforeach()
-  target_link_libraries(precompiled_test PRIVATE GTest::gtest)
-  target_compile_options(precompiled_test PRIVATE -O0)
+  switchgear_precompile(shell)
+  if(SWITCHGEAR_TESTS)
+    find_package(GTest REQUIRED)
+    switchgear_precompile(test GTest::gtest)
+    target_compile_options(precompiled_test PRIVATE -O0)
+  endif()
   # A time of its own in it would be a new header for ccache each time.
   target_compile_options(switchgear_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
 endif()
@@ -57,8 +63,8 @@ function(switchgear_precompiled target kind)
   endif()
 endfunction()
 
-# switchgear_folder(NAME [SHELL] LINKS ...): src/NAME as library sg_NAME. SHELL: it has coroutines. LINKS names other folders (sg_...) and
-# outside libraries; the folder rules of docs/architecture.md are what may stand here.
+# switchgear_folder(NAME [SHELL] LINKS ...): src/NAME as library sg_NAME. SHELL: it has coroutines. LINKS names other
+# folders (sg_...) and outside libraries; the folder rules of docs/architecture.md are what may stand here.
 function(switchgear_folder name)
   cmake_parse_arguments(arg "SHELL" "" "LINKS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
