@@ -149,9 +149,10 @@ def google_tests(prefix: str, commands: dict[str, list[str]], limit: float,
                  environment: dict[str, str] | None = None) -> tally:
     """Some at a time, reported in their order."""
     with concurrent.futures.ThreadPoolExecutor(max_workers=int(JOBS)) as side_by_side:
-        under_way = {name: side_by_side.submit(run_google_test, name, command, limit, environment)
-                     for name, command in ((f"{prefix}-{program}", command) for program, command in commands.items())}
-        return sum((told_by_google_test(name, done.result()) for name, done in under_way.items()), tally())
+        under_way = {program: side_by_side.submit(run_google_test, f"{prefix}-{program}", command, limit, environment)
+                     for program, command in commands.items()}
+        return sum((told_by_google_test(f"{prefix}-{program}", done.result()) for program, done in under_way.items()),
+                   tally())
 
 
 def run_google_test(name: str, command: list[str], limit: float, environment: dict[str, str] | None = None) -> outcome:
@@ -316,12 +317,12 @@ def e2e() -> tally:
         ASAN.building.result()
     measures = ["-m", "timing or footprint"]
     count += pytest("e2e-timing", ["test/e2e", "--ignore-glob=*/test_fleet*", "--ignore-glob=*/test_redis*",
-                                   "--ignore-glob=*/test_demo*", *measures], 1200,
-                    environment)
-    fleets = {f"e2e-{kind}": [*sorted((ROOT / "test/e2e").glob(f"test_{kind}*.py")), *measures] for kind in ("fleet", "redis", "demo")}
+                                   "--ignore-glob=*/test_demo*", *measures], 1200, environment)
+    patient = {f"e2e-{kind}": [*sorted((ROOT / "test/e2e").glob(f"test_{kind}*.py")), *measures]
+               for kind in ("fleet", "redis", "demo")}
     with concurrent.futures.ThreadPoolExecutor() as side_by_side:
         under_way = {name: side_by_side.submit(run_pytest, name, arguments, 1200, environment)
-                     for name, arguments in fleets.items()}
+                     for name, arguments in patient.items()}
     return sum((told(name, done.result()) for name, done in under_way.items()), count)
 
 

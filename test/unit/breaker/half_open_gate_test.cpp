@@ -9,6 +9,11 @@
 namespace switchgear::breaker {
 namespace {
 
+void expect_one_probe(const report& sent, fate how) {
+  ASSERT_EQ(sent.probes.size(), 1u);
+  EXPECT_EQ(sent.probes[0].fate, how);
+}
+
 TEST(half_open_gate, admits_as_many_probes_as_it_has_leases) {
   scene on;
   on.ready_to_probe();
@@ -87,16 +92,14 @@ TEST(half_open_gate, lets_no_lease_lie_about_for_long) {
   on.now += 1s;
   EXPECT_FALSE(on.ask());
   on.exchange();
-  ASSERT_EQ(on.sent.probes.size(), 1u);
-  EXPECT_EQ(on.sent.probes[0].fate, fate::unused);
+  expect_one_probe(on.sent, fate::unused);
 }
 
 TEST(half_open_gate, gives_its_leases_back_at_the_end) {
   scene on;
   on.ready_to_probe();
   const report last = on.tool.conclude(on.now);
-  ASSERT_EQ(last.probes.size(), 1u);
-  EXPECT_EQ(last.probes[0].fate, fate::unused);
+  expect_one_probe(last, fate::unused);
   EXPECT_EQ(last.want, 0u);
   EXPECT_FALSE(on.tool.probe_ready());
   EXPECT_FALSE(on.ask());
@@ -107,8 +110,7 @@ TEST(half_open_gate, takes_leases_back_when_the_clock_was_set_back) {
   on.ready_to_probe();
   on.now -= 1h;
   on.exchange();
-  ASSERT_EQ(on.sent.probes.size(), 1u);
-  EXPECT_EQ(on.sent.probes[0].fate, fate::unused);
+  expect_one_probe(on.sent, fate::unused);
 }
 
 TEST(half_open_gate, reports_a_probe_in_use_before_its_end) {
@@ -116,8 +118,7 @@ TEST(half_open_gate, reports_a_probe_in_use_before_its_end) {
   on.ready_to_probe();
   admission asked = on.ask();
   on.exchange();
-  ASSERT_EQ(on.sent.probes.size(), 1u);
-  EXPECT_EQ(on.sent.probes[0].fate, fate::used);
+  expect_one_probe(on.sent, fate::used);
   on.exchange();
   EXPECT_TRUE(on.sent.probes.empty());
   asked.permit().settle(slow_good, good);
