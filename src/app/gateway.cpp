@@ -182,7 +182,7 @@ void gateway::wiring::make_front() {
   const std::shared_ptr<const call::directory> empty = call::directory::build(std::move(none));
   std::vector<port::call_handler*> handlers;
   for (std::size_t i = 0; i + 1 < workers_.size(); ++i) {
-    services_.push_back(std::make_unique<call::service>(empty, breakers_, metrics_, answers_, states_));
+    services_.push_back(std::make_unique<call::service>(empty, breakers_, metrics_, answers_, states_, fresh_seed()));
     handlers.push_back(services_.back().get());
   }
   listen::clientele_links links{.control = control(), .fleet = fleet_.get()};

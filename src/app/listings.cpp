@@ -43,7 +43,9 @@ std::string_view words_for(definition_kind kind) {
 }  // namespace
 
 listings::listings(sources from, hearers told)
-    : from_(from), told_(std::move(told)), lists_(from.settings.upstreams.size()), all_tried_(lists_.empty()) {}
+    : from_(from), told_(std::move(told)), lists_(from.settings.upstreams.size()), all_tried_(lists_.empty()) {
+  for (const config::upstream& each : from_.settings.upstreams) retries_.emplace_back(each.retry_budget);
+}
 
 void listings::begin(std::vector<port::upstream*> upstreams) {
   upstreams_ = std::move(upstreams);
@@ -183,6 +185,7 @@ std::shared_ptr<const call::directory> listings::build_directory() {
   };
   made_of.breakers = &from_.breakers;
   made_of.recorder = &from_.recorder;
+  for (cascade::retry_budget& each : retries_) made_of.retries.push_back(&each);
   made_of.prompts = prompts_;
   made_of.resources = resources_;
   std::shared_ptr<const call::directory> fresh = call::directory::build(std::move(made_of));

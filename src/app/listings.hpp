@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -90,6 +91,7 @@ class listings final : public upstream::observer {
   hearers told_;
   std::vector<port::upstream*> upstreams_;
   std::vector<list> lists_;
+  std::deque<cascade::retry_budget> retries_;  // in the order of the upstreams; they outlive every directory
   std::shared_ptr<const route::catalogue> tools_;
   std::shared_ptr<const route::table<route::item>> prompts_;
   std::shared_ptr<const route::resources> resources_;

@@ -30,13 +30,6 @@ bool over(duration took, duration limit) {
   return limit > duration::zero() && took > limit;
 }
 
-meaning interrupted(const async::interrupt& whole) {
-  if (whole.why() == async::interrupt::reason::deadline) {
-    return {{}, {}, cascade::ending::timed_out, cascade::reason::timeout};
-  }
-  return {{}, {}, cascade::ending::cancelled, cascade::reason::none};
-}
-
 breaker::admission acquire(const attempt_context& given) {
   return breaker::acquire(*given.target.gate, *given.target.server_gate, given.on.index, given.started);
 }
@@ -46,6 +39,13 @@ bool worth_waiting(const attempt_context& given, const breaker::admission& asked
 }
 
 }  // namespace
+
+meaning meaning_of(const async::interrupt& raised) {
+  if (raised.why() == async::interrupt::reason::deadline) {
+    return {{}, {}, cascade::ending::timed_out, cascade::reason::timeout};
+  }
+  return {{}, {}, cascade::ending::cancelled, cascade::reason::none};
+}
 
 boost::asio::awaitable<void> try_tool(attempt_context& given, attempt& done) {
   const tool& target = given.target;
@@ -66,7 +66,7 @@ boost::asio::awaitable<void> try_tool(attempt_context& given, attempt& done) {
   running_call call{std::move(admission.permit()), given.breakers};
   if (given.whole.raised()) {
     call.permit.give_back();
-    done.what = interrupted(given.whole);
+    done.what = meaning_of(given.whole);
     done.ended = given.started;
     co_return;
   }

@@ -19,6 +19,7 @@ struct attempt {
   bool refused = false;
   breaker::refusal refusal;  ///< when refused
   port::reply reply;         ///< when not
+  unsigned tries = 1;        ///< how often it was made, when it was more than one try
   bool slow = false;         ///< over the tool's p99 limit
   duration took{};           ///< of the upstream's part, without the wait for a probe's place
   time_point ended{};
@@ -38,6 +39,9 @@ struct attempt_context {
   time_point started{};
   bool may_wait = false;  ///< for a probe's place, when the breaker says that it is worth it
 };
+
+/// What it means for a call that it was interrupted.
+meaning meaning_of(const async::interrupt& raised);
 
 /// Fills `done`, which is new and outlives the attempt (it is large, and on its way back it would be moved from frame
 /// to frame). The permit is settled exactly once on every way out, exceptions and destruction included.

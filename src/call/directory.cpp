@@ -81,6 +81,7 @@ void directory::add(const route::entry& entry, const sources& from) {
   made.gate = &from.breakers->tool(entry.name, made.policy.breaker);
   made.server_gate = &from.breakers->server(entry.alias, from.server_breaker(entry.alias));
   made.slot = from.recorder->tool_slot(entry.name);
+  if (!from.retries.empty()) made.retries = from.retries.at(entry.upstream);
 
   const bool hinted_read_only = entry.hints.read_only.value_or(false);
   const bool hinted_idempotent = entry.hints.idempotent.value_or(false);

@@ -2,6 +2,7 @@
 // share.
 #pragma once
 
+#include "cascade/retry.hpp"
 #include "cascade/template.hpp"
 #include "port/breakers.hpp"
 #include "port/policy.hpp"
@@ -44,6 +45,7 @@ struct tool {
   port::tool_policy policy;
   std::shared_ptr<const protocol::schema> output;  ///< null: the tool has no outputSchema that can be checked
   std::uint32_t slot = 0;                          ///< port::recorder::tool_slot
+  cascade::retry_budget* retries = nullptr;        ///< its upstream's; null: no call is made again
 
   bool read_only = false;   ///< its answers may be stored; the operator's word, else the server's hint
   bool repeatable = false;  ///< read-only or idempotent: a second call does no harm
@@ -74,6 +76,7 @@ class directory {
     std::function<breaker::settings(std::string_view alias)> server_breaker;
     port::breakers* breakers = nullptr;
     port::recorder* recorder = nullptr;
+    std::vector<cascade::retry_budget*> retries;               ///< as upstreams; empty: no call is made again
     std::shared_ptr<const route::table<route::item>> prompts;  ///< null: none
     std::shared_ptr<const route::resources> resources;         ///< null: none
   };

@@ -113,6 +113,7 @@ std::string explain(const standing& how) {
   told.shutting_down = how.shutting_down;
   // The timer wheel fires some milliseconds late; the limit is what was promised.
   told.waited = std::min(how.primary.took, how.called.policy.deadline);
+  told.tries = how.primary.tries;
   told.since = since(how.primary, how.now);
   told.retry_after = retry_after(how.primary);
   told.outcome_unknown = how.machine.outcome_unknown();

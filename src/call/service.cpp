@@ -5,6 +5,7 @@
 #include "call/preflight.hpp"
 #include "call/question.hpp"
 #include "call/respond.hpp"
+#include "call/retries.hpp"
 #include "call/rounds.hpp"
 #include "call/step_request.hpp"
 #include "cascade/stand_in.hpp"
@@ -35,7 +36,7 @@ struct found_answer {
 
 cascade::event event_of(const attempt& tried, const tool& target, bool in_dialogue) {
   const bool presentable = tried.reply.has_message && tried.reply.message.error;
-  return {tried.what.how, tried.what.reason, tried.acted(target), presentable, in_dialogue};
+  return {tried.what.how, tried.what.reason, tried.acted(target), presentable, in_dialogue, tried.tries};
 }
 
 /// The request goes on with what was begun before: its client answers what a server asked.
@@ -176,7 +177,7 @@ boost::asio::awaitable<void> course::run(port::event_sink* client) {
                         .client = &way_back,
                         .started = call_.arrived,
                         .may_wait = true};
-  co_await try_in_rounds(given, &way_back, primary_);
+  co_await try_with_retries(given, &way_back, service_.random_, primary_);
   now_ = primary_.ended;
   in_dialogue_ = way_back.asked() || continues(call_) || asks_for_input(primary_.reply);
 
@@ -234,7 +235,7 @@ boost::asio::awaitable<cascade::event> course::call_other_tool(const prepared_st
                         .outgoing = outgoing,
                         .started = now_};
   attempt tried;
-  co_await try_tool(given, tried);
+  co_await try_with_retries(given, nullptr, service_.random_, tried);
   now_ = tried.ended;
   cascade::event ended = event_of(tried, *step.target, false);
   if (tried.what.how != ending::answered) co_return ended;
@@ -307,6 +308,7 @@ void course::record(served_by who, bool is_error) {
                                                .is_error = is_error,
                                                .refused = primary_.refused,
                                                .slow = primary_.slow,
+                                               .retries = primary_.tries - 1,
                                                .took = now_ - call_.arrived});
 }
 

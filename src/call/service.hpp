@@ -8,7 +8,10 @@
 #include "port/call_handler.hpp"
 #include "port/recorder.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <random>
+#include <utility>
 
 namespace switchgear::call {
 
@@ -16,8 +19,13 @@ namespace switchgear::call {
 class service final : public port::call_handler {
  public:
   service(std::shared_ptr<const directory> known, port::breakers& breakers, port::recorder& recorder,
-          cascade::answer_cache& answers, const states& sealed)
-      : directory_(std::move(known)), breakers_(breakers), recorder_(recorder), answers_(answers), states_(sealed) {}
+          cascade::answer_cache& answers, const states& sealed, std::uint64_t seed)
+      : directory_(std::move(known)),
+        breakers_(breakers),
+        recorder_(recorder),
+        answers_(answers),
+        states_(sealed),
+        random_(static_cast<std::minstd_rand::result_type>(seed)) {}
 
   /// From now on calls go by `known`; calls that run keep what they began with. On the worker's thread.
   void use(std::shared_ptr<const directory> known) { directory_ = std::move(known); }
@@ -41,6 +49,7 @@ class service final : public port::call_handler {
   port::recorder& recorder_;
   cascade::answer_cache& answers_;
   const states& states_;
+  std::minstd_rand random_;
 };
 
 }  // namespace switchgear::call

@@ -20,7 +20,7 @@ action machine::on(const event& ended, time_point now) {
   outcome_unknown_ = outcome_unknown_ || (ended.acted && untold);
   if (!primary_done_) {
     primary_done_ = true;
-    note("primary", ended.how);
+    note("primary", ended.how, ended.tries);
     if (ended.how == ending::answered) return {verb::pass_on};
     reason_ = ended.reason;
     if (ended.how == ending::cancelled) return {verb::fail};
@@ -29,7 +29,7 @@ action machine::on(const event& ended, time_point now) {
     if (final) return {ended.presentable ? verb::pass_on : verb::fail};
     return next_step(now);
   }
-  note(name(plan_.steps[current_]), ended.how);
+  note(name(plan_.steps[current_]), ended.how, ended.tries);
   if (ended.how == ending::hit) return {verb::stand_in, current_};
   if (ended.how == ending::cancelled) return {verb::fail};
   ++current_;
@@ -70,8 +70,8 @@ bool machine::tried_before(std::size_t step) const {
                      });
 }
 
-void machine::note(std::string_view what, ending how) {
-  if (trail_.size < trail_.entries.size()) trail_.entries[trail_.size++] = {what, how};
+void machine::note(std::string_view what, ending how, unsigned tries) {
+  if (trail_.size < trail_.entries.size()) trail_.entries[trail_.size++] = {what, how, tries};
 }
 
 }  // namespace switchgear::cascade

@@ -52,6 +52,7 @@ struct event {
   /// The client has been asked something on the way, or answers what it was asked before: a dialogue with one server,
   /// which nothing else may end (MCP 2026-07-28 basic/patterns/mrtr).
   bool in_dialogue = false;
+  unsigned tries = 1;  ///< how often the target was tried
 };
 
 struct action {
@@ -71,6 +72,7 @@ struct trail {
   struct entry {
     std::string_view what;  ///< "primary" or the step's name; a literal
     ending how;
+    unsigned tries = 1;
   };
   std::array<entry, plan::max_steps + 1> entries{};
   std::size_t size = 0;
@@ -109,7 +111,7 @@ class machine {
  private:
   action next_step(time_point now);
   bool tried_before(std::size_t step) const;
-  void note(std::string_view what, ending how);
+  void note(std::string_view what, ending how, unsigned tries = 1);
 
   const plan& plan_;
   std::string_view primary_;

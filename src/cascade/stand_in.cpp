@@ -100,7 +100,9 @@ std::string to_json(const marker& what) {
   out += R"(,"steps":[)";
   for (const trail::entry& step : what.steps) {
     if (&step != what.steps.begin()) out += ',';
-    out.append(R"(")").append(step.what).append(":").append(name(step.how)).append(R"(")");
+    out.append(R"(")").append(step.what).append(":").append(name(step.how));
+    if (step.tries > 1) out.append(" x").append(std::to_string(step.tries));
+    out += '"';
   }
   return out += "]}";
 }

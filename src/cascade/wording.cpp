@@ -137,6 +137,7 @@ std::string failure_text(const account& what) {
   std::string first = cause(what);
   if (what.since) first += " (for " + readable(*what.since) + " now)";
   add_sentence(out, first);
+  if (what.tries > 1) add_sentence(out, "It was tried " + std::to_string(what.tries) + " times");
   if (what.outcome_unknown) {
     add_sentence(out, "It is not known whether the call took effect; find out before you repeat it");
   }

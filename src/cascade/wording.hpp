@@ -28,6 +28,7 @@ struct account {
   cascade::reason reason = cascade::reason::none;  ///< of the primary, never `exhausted`
   bool shutting_down = false;
   duration waited{};                           ///< from the arrival of the call
+  unsigned tries = 1;                          ///< of the primary
   std::optional<duration> since, retry_after;  ///< as in marker
   bool outcome_unknown = false;
   std::string_view detail;         ///< what the upstream did, for people; may be empty

@@ -78,7 +78,33 @@ void check_times(const field& rule, const port::tool_policy& policy) {
   }
 }
 
+void check_retry(const field& rule, const cascade::retry_policy& retry) {
+  if (rule.at().find("retry") == nullptr || retry.backoff <= retry.longest_pause) return;
+  const char* blamed = sets(rule, "retry", "backoff") ? "backoff" : "longest_pause";
+  rule.nearest("retry").nearest(blamed).fail("the first pause of " + format_duration(retry.backoff) +
+                                             " is over `longest_pause`, which is " +
+                                             format_duration(retry.longest_pause));
+}
+
 }  // namespace
+
+const keys<cascade::retry_policy>& retry_keys() {
+  using target = cascade::retry_policy;
+  static const keys<target> table{
+      value_key<target>(
+          "attempts", a_count(1, target::most_attempts), [](auto& to) -> auto& { return to.attempts; },
+          "Most tries of the tool in one call, the first included. A try that may have arrived is made again only if "
+          "the tool reads or is idempotent; HTTP 429 says that it did nothing."),
+      value_key<target>(
+          "backoff", a_duration(1ms, 1min), [](auto& to) -> auto& { return to.backoff; },
+          "The pause before the second try is a random part of this, before the third of twice as much, and so on. "
+          "Retry-After, 5min of it at most, comes before that."),
+      value_key<target>(
+          "longest_pause", a_duration(1ms, 1min), [](auto& to) -> auto& { return to.longest_pause; },
+          "At which the doubling ends. Must not be below `backoff`."),
+  };
+  return table;
+}
 
 const keys<port::tool_policy>& tool_keys() {
   using target = port::tool_policy;
@@ -100,6 +126,10 @@ const keys<port::tool_policy>& tool_keys() {
       section_key<target>(
           "breaker", breaker_keys(), [](auto& to) -> auto& { return to.breaker; },
           "The tool's breaker; what is not set here is taken from the top-level `breaker`."),
+      section_key<target>(
+          "retry", retry_keys(), [](auto& to) -> auto& { return to.retry; },
+          "Whether a failed try of the tool is made again within the deadline, as far as its server's `retry_budget` "
+          "goes."),
       value_key<target>(
           "error_text", some_texts(), [](auto& to) -> auto& { return to.error_text; },
           "A result with `isError` whose text holds one of these counts as a failure of the tool."),
@@ -134,6 +164,7 @@ void check_tools(const field& at, const gateway& made) {
       check_breaker(place.nearest("breaker"), policy.breaker);
     }
     check_times(place, policy);
+    check_retry(place, policy.retry);
     if (place.at().find("fallback") != nullptr) check_fallback(place, rule.pattern, policy);
   }
 }

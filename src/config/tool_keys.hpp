@@ -7,6 +7,7 @@
 
 namespace switchgear::config {
 
+const keys<cascade::retry_policy>& retry_keys();
 const keys<port::tool_policy>& tool_keys();
 
 /// The mapping of patterns to rules.

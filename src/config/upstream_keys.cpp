@@ -162,6 +162,10 @@ const keys<upstream>& upstream_keys() {
           "Most clients with a session (or child) of their own: those that declare sampling, elicitation or roots, "
           "which a legacy server must know of from the start. Further ones share the common session, in which the "
           "server can ask nothing. `0`: all share."),
+      value_key<upstream>(
+          "retry_budget", a_share(0, 1), [](auto& to) -> auto& { return to.retry_budget; },
+          "Most retries for each call to the server, over all its tools and the whole fleet; ten more may be saved up. "
+          "`0%`: none."),
       section_key<upstream>(
           "breaker", breaker_keys(), [](auto& to) -> auto& { return to.breaker; },
           "The breaker over the server as a whole; what is not set here is taken from the top-level `breaker`."),

@@ -92,6 +92,7 @@ void add_tools(const std::vector<tool_view>& tools, std::vector<MetricFamily>& o
   family took(MetricType::Histogram, "switchgear_call_seconds", "From the arrival of a tools/call to its answer");
   family is_error(MetricType::Counter, "switchgear_is_error_total", "Answers that were results with isError");
   family refused(MetricType::Counter, "switchgear_breaker_refused_total", "Calls that a breaker kept from the primary");
+  family retries(MetricType::Counter, "switchgear_retries_total", "Tries of a tool beyond the first of a call");
   family slow(MetricType::Counter, "switchgear_slow_total", "Calls that took longer than the p99 limit");
   for (const auto& [name, totals] : tools) {
     for (unsigned who = 0; who < cascade::served_by_count; ++who) {
@@ -106,8 +107,9 @@ void add_tools(const std::vector<tool_view>& tools, std::vector<MetricFamily>& o
     is_error.count({label("tool", name)}, totals.is_error);
     refused.count({label("tool", name)}, totals.refused);
     slow.count({label("tool", name)}, totals.slow);
+    retries.count({label("tool", name)}, totals.retries);
   }
-  for (family* each : {&calls, &took, &is_error, &refused, &slow}) std::move(*each).into(out);
+  for (family* each : {&calls, &took, &is_error, &refused, &slow, &retries}) std::move(*each).into(out);
 }
 
 double state_value(breaker::state state) {

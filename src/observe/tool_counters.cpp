@@ -16,6 +16,7 @@ void tool_counters::add(const port::call_record& record) noexcept {
   if (record.is_error) is_error.add(1);
   if (record.refused) refused.add(1);
   if (record.slow) slow.add(1);
+  if (record.retries > 0) retries.add(record.retries);
 }
 
 void tool_counters::add_to(tool_totals& sum) const {
@@ -27,6 +28,7 @@ void tool_counters::add_to(tool_totals& sum) const {
   sum.is_error += is_error.value();
   sum.refused += refused.value();
   sum.slow += slow.value();
+  sum.retries += retries.value();
 }
 
 }  // namespace switchgear::observe

@@ -46,6 +46,7 @@ struct tool_totals {
   std::uint64_t is_error = 0;
   std::uint64_t refused = 0;
   std::uint64_t slow = 0;
+  std::uint64_t retries = 0;
 
   std::uint64_t all_calls() const;
 };
@@ -58,6 +59,7 @@ struct alignas(64) tool_counters {
   counter is_error;
   counter refused;
   counter slow;
+  counter retries;
 
   /// The one writer.
   void add(const port::call_record& record) noexcept;

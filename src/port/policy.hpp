@@ -4,6 +4,7 @@
 #include "base/time.hpp"
 #include "breaker/settings.hpp"
 #include "cascade/plan.hpp"
+#include "cascade/retry.hpp"
 
 #include <optional>
 #include <string>
@@ -31,6 +32,8 @@ struct tool_policy {
   /// An isError result whose text holds one of these counts as the tool's failure, whatever the isError policy says.
   /// Compared as bytes with the text blocks of the result. The caller still gets the result unchanged.
   std::vector<std::string> error_text;
+
+  cascade::retry_policy retry;  ///< of the tool itself, as a primary and as somebody's step
 
   cascade::plan fallback;  ///< what stands in when the tool does not answer; empty: nothing
 

@@ -62,6 +62,7 @@ class gateway {
   test::fake_recorder recorder;
   cascade::answer_cache answers{{}};
   test::fake_upstream search, backup;
+  cascade::retry_budget search_retries{0.1}, backup_retries{0.1};
   std::map<std::string, port::tool_policy, std::less<>> policies;
   std::string principal;
   std::string head;    ///< the HTTP head of its requests
@@ -180,9 +181,10 @@ class gateway {
          [](std::string_view) { return breaker::settings{}; },
          &breakers,
          &recorder,
+         {&search_retries, &backup_retries},
          std::make_shared<const route::table<route::item>>(route::merged_prompts(with_prompts, route::naming::prefix)),
          std::make_shared<const route::resources>(with_resources)});
-    service_ = std::make_unique<service>(directory_, breakers, recorder, answers, sealed);
+    service_ = std::make_unique<service>(directory_, breakers, recorder, answers, sealed, 1);
   }
 
   std::vector<protocol::tool> search_tools_, backup_tools_;

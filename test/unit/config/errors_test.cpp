@@ -31,7 +31,7 @@ TEST(an_unknown_key, is_an_error_with_the_name_that_was_meant) {
 }
 
 TEST(an_unknown_key, is_what_a_key_of_a_later_version_is) {
-  for (const char* text : {"principals: {}", "tools: {x: {retry: {attempts: 2}}}", "tools: {x: {concurrency: 64}}"}) {
+  for (const char* text : {"principals: {}", "tools: {x: {concurrency: 64}}"}) {
     EXPECT_NE(only_error(text).find("unknown key"), std::string::npos) << text;
   }
 }
@@ -166,6 +166,15 @@ TEST(breaker_knobs_that_contradict_each_other, are_reported_at_the_key) {
   EXPECT_TRUE(
       only_error("tools:\n  x:\n    breaker:\n      cooldown: 6m\n").starts_with("test.yaml:4:7: tools.x.breaker"));
   EXPECT_TRUE(only_error("upstreams:\n  s: {url: 'http://h', breaker: {cooldown: 6m}}\n").starts_with("test.yaml:2:"));
+}
+
+TEST(the_first_pause_of_retries, is_not_over_the_longest) {
+  EXPECT_EQ(only_error("tools: {x: {retry: {backoff: 2s}}}\n"),
+            "test.yaml:1:30: tools.x.retry.backoff: the first pause of 2s is over `longest_pause`, which is 1s");
+  EXPECT_NE(only_error("tools: {x: {retry: {longest_pause: 20ms}}}\n").find("tools.x.retry.longest_pause"),
+            std::string::npos);
+  EXPECT_TRUE(errors_of("tools: {x: {retry: {backoff: 1s, attempts: 5}}}\n").empty());
+  EXPECT_NE(only_error("tools: {x: {retry: {attempts: 6}}}\n").find("1 to 5"), std::string::npos);
 }
 
 TEST(a_key_of_sessions, is_too_long_to_be_guessed) {

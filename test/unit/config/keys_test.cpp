@@ -141,6 +141,8 @@ std::vector<key_case> upstream_cases() {
        [](const gateway& g) { return first(g).link.stdio.probe_timeout == 3s; }},
       {"upstream.own_sessions", http("own_sessions: 7"),
        [](const gateway& g) { return first(g).link.own_sessions == 7; }},
+      {"upstream.retry_budget", http("retry_budget: 5%"),
+       [](const gateway& g) { return first(g).retry_budget == 0.05; }},
       {"upstream.breaker", http("breaker: {cooldown: 5s}") + "\nbreaker: {window: 20s}",
        [](const gateway& g) { return first(g).breaker.cooldown == 5s && first(g).breaker.window == 20s; }},
   };
@@ -157,6 +159,11 @@ std::vector<key_case> tool_cases() {
        [](const gateway& g) {
          return tool(g).breaker.error_rate == 0.10 && g.policy_for("other").breaker.error_rate == 0.15;
        }},
+      {"tool.retry", rule("retry: {attempts: 3}"), [](const gateway& g) { return tool(g).retry.attempts == 3; }},
+      {"retry.attempts", rule("retry: {attempts: 2}"), [](const gateway& g) { return tool(g).retry.attempts == 2; }},
+      {"retry.backoff", rule("retry: {backoff: 20ms}"), [](const gateway& g) { return tool(g).retry.backoff == 20ms; }},
+      {"retry.longest_pause", rule("retry: {longest_pause: 2s}"),
+       [](const gateway& g) { return tool(g).retry.longest_pause == 2s; }},
       {"tool.error_text", rule("error_text: [quota]"),
        [](const gateway& g) { return tool(g).error_text == list{"quota"}; }},
       {"tool.note", rule("note: false"), [](const gateway& g) { return !tool(g).note; }},
@@ -249,6 +256,7 @@ TEST(every_key, is_in_this_test) {
   add_names("upstream", upstream_keys(), known);
   add_names("tls", tls_keys(), known);
   add_names("tool", tool_keys(), known);
+  add_names("retry", retry_keys(), known);
   add_names("cache_step", cache_step_keys(), known);
   add_names("tool_step", tool_step_keys(), known);
   add_names("fixed_step", fixed_step_keys(), known);
