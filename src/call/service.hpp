@@ -37,8 +37,6 @@ class service final : public port::call_handler {
                                     port::event_sink* client, port::answer& out) override;
 
  private:
-  friend class course;
-
   boost::asio::awaitable<void> call_tool(async::worker& on, const port::incoming_call& call,
                                          async::interrupt& interrupt, port::event_sink* client, port::answer& out);
   boost::asio::awaitable<void> run(async::worker& on, const port::incoming_call& call, const destination& where,
