@@ -186,6 +186,7 @@ std::shared_ptr<const call::directory> listings::build_directory() {
   made_of.breakers = &from_.breakers;
   made_of.recorder = &from_.recorder;
   for (cascade::retry_budget& each : retries_) made_of.retries.push_back(&each);
+  made_of.latency_of = [this](std::string_view name) { return &latencies_[std::string(name)]; };
   made_of.prompts = prompts_;
   made_of.resources = resources_;
   std::shared_ptr<const call::directory> fresh = call::directory::build(std::move(made_of));

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -92,6 +93,7 @@ class listings final : public upstream::observer {
   std::vector<port::upstream*> upstreams_;
   std::vector<list> lists_;
   std::deque<cascade::retry_budget> retries_;  // in the order of the upstreams; they outlive every directory
+  std::map<std::string, cascade::latency_record, std::less<>> latencies_;  // by exported name; as retries_
   std::shared_ptr<const route::catalogue> tools_;
   std::shared_ptr<const route::table<route::item>> prompts_;
   std::shared_ptr<const route::resources> resources_;

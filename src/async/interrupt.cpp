@@ -1,5 +1,6 @@
 #include "async/interrupt.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace switchgear::async {
@@ -14,7 +15,29 @@ void interrupt::arm(time_point deadline, time_point slow_after, void (*on_slow)(
 }
 
 void interrupt::arm_next() {
-  wheel_.arm(*this, on_slow_ != nullptr ? slow_after_ : deadline_);
+  const time_point end = std::min(deadline_, end_of_silence());
+  wheel_.arm(*this, on_slow_ != nullptr ? std::min(slow_after_, end) : end);
+}
+
+void interrupt::limit_silence(const silence& longest, time_point now) {
+  limits_silence_ = longest.first > duration::zero() || longest.later > duration::zero();
+  longest_silence_ = longest;
+  last_sign_ = now;
+  if (limits_silence_ && pauses_ == 0 && !raised()) arm_next();
+}
+
+// The node is not armed anew: it finds out when it fires, which is rarer than signs are.
+void interrupt::note_sign(sign what) {
+  if (what == sign::progress && has_heard_ && !longest_silence_.progress_counts) return;
+  const bool is_first = !std::exchange(has_heard_, true);
+  last_sign_ = pauses_ == 0 ? std::chrono::steady_clock::now() : paused_at_;
+  if (is_first && pauses_ == 0 && !raised()) arm_next();
+}
+
+time_point interrupt::end_of_silence() const {
+  if (!limits_silence_) return time_point::max();
+  const duration longest = has_heard_ ? longest_silence_.later : longest_silence_.first;
+  return longest > duration::zero() ? last_sign_ + longest : time_point::max();
 }
 
 void interrupt::pause(time_point now) {
@@ -29,6 +52,7 @@ void interrupt::resume(time_point now) {
   if (--pauses_ != 0) return;
   const duration stood = now - paused_at_;
   paused_ += stood;
+  last_sign_ += stood;
   if (deadline_ == time_point::max()) return;
   deadline_ += stood;
   if (on_slow_ != nullptr) slow_after_ += stood;
@@ -43,12 +67,16 @@ void interrupt::raise(reason why) {
 }
 
 void interrupt::fire() {
-  if (on_slow_ != nullptr) {
+  const time_point passed = due();
+  if (on_slow_ != nullptr && slow_after_ <= passed) {
     auto on_slow = std::exchange(on_slow_, nullptr);
     arm_next();
     on_slow(slow_context_);
     return;
   }
+  if (deadline_ <= passed) return raise(reason::deadline);
+  if (end_of_silence() > passed) return arm_next();
+  silent_ = true;
   raise(reason::deadline);
 }
 

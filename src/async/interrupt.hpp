@@ -1,4 +1,4 @@
-// What may end a call early: its deadline, its client, our shutdown.
+// What may end a call early: its deadline, a silence that lasts too long, its client, our shutdown.
 #pragma once
 
 #include "async/timer_wheel.hpp"
@@ -20,6 +20,29 @@ class interrupt final : public timer_node {
   /// then, on_slow is called once (a call counts as slow when it passes the limit, not when it ends).
   void arm(time_point deadline, time_point slow_after = time_point::max(), void (*on_slow)(void*) = nullptr,
            void* slow_context = nullptr);
+
+  /// What is heard of whoever is waited for.
+  enum class sign : std::uint8_t {
+    answer,    ///< the head or a piece of the answer
+    progress,  ///< word that the work goes on
+  };
+  /// How long nothing may be heard. Zero: any length.
+  struct silence {
+    duration first{};             ///< from now until the first sign
+    duration later{};             ///< from each sign to the next
+    bool progress_counts = true;  ///< as a later sign; as the first one it always does
+  };
+
+  /// From now on such a silence raises reason::deadline, as the deadline itself does. After arm().
+  void limit_silence(const silence& longest, time_point now);
+  /// A sign of life. Costs one branch where silence has no limit.
+  void heard(sign what) {
+    if (limits_silence_) note_sign(what);
+  }
+  /// A silence raised it, and no deadline.
+  bool silent() const { return silent_; }
+  /// There was a sign since limit_silence().
+  bool has_heard() const { return has_heard_; }
 
   /// Stops the clock, for instance while a person is asked something; the deadline and the slow moment move by as much.
   /// The clock of its part (chain) stands still with it. Pauses may overlap; the clock runs again after the last
@@ -63,10 +86,14 @@ class interrupt final : public timer_node {
 
   void fire() override;
   void arm_next();
+  void note_sign(sign what);
+  time_point end_of_silence() const;
 
   timer_wheel& wheel_;
   time_point deadline_ = time_point::max();
   time_point slow_after_ = time_point::max();
+  silence longest_silence_;
+  time_point last_sign_{};  // or the beginning
   time_point paused_at_{};
   duration paused_{};
   unsigned pauses_ = 0;
@@ -76,6 +103,7 @@ class interrupt final : public timer_node {
   void (*stop_)(void*) = nullptr;
   void* stop_context_ = nullptr;
   reason why_ = reason::none;
+  bool limits_silence_ = false, has_heard_ = false, silent_ = false;
 };
 
 }  // namespace switchgear::async

@@ -38,13 +38,32 @@ bool worth_waiting(const attempt_context& given, const breaker::admission& asked
   return given.may_wait && asked.refusal().probe_wait > duration::zero();
 }
 
+/// The moments at which an attempt ends, whoever set them.
+struct ends {
+  time_point deadline, total, lease;
+
+  time_point first() const { return std::min({deadline, total, lease}); }
+  cascade::timer name() const {
+    if (deadline <= std::min(total, lease)) return cascade::timer::deadline;
+    return total <= lease ? cascade::timer::total : cascade::timer::probe;
+  }
+};
+
+cascade::timer fired(const async::interrupt& raised, const port::reply& reply, const ends& limits) {
+  if (reply.fault == port::fault::connect_timed_out) return cascade::timer::connect;
+  if (raised.why() != async::interrupt::reason::deadline || reply.has_message) return cascade::timer::none;
+  if (!raised.silent()) return limits.name();
+  return raised.has_heard() ? cascade::timer::idle : cascade::timer::first_byte;
+}
+
 }  // namespace
 
-meaning meaning_of(const async::interrupt& raised) {
-  if (raised.why() == async::interrupt::reason::deadline) {
-    return {{}, {}, cascade::ending::timed_out, cascade::reason::timeout};
-  }
-  return {{}, {}, cascade::ending::cancelled, cascade::reason::none};
+void end_interrupted(const async::interrupt& raised, time_point now, attempt& done) {
+  const bool late = raised.why() == async::interrupt::reason::deadline;
+  done.what = late ? meaning{{}, {}, cascade::ending::timed_out, cascade::reason::timeout}
+                   : meaning{{}, {}, cascade::ending::cancelled, cascade::reason::none};
+  done.timer = late ? cascade::timer::deadline : cascade::timer::none;
+  done.ended = now;
 }
 
 boost::asio::awaitable<void> try_tool(attempt_context& given, attempt& done) {
@@ -66,8 +85,7 @@ boost::asio::awaitable<void> try_tool(attempt_context& given, attempt& done) {
   running_call call{std::move(admission.permit()), given.breakers};
   if (given.whole.raised()) {
     call.permit.give_back();
-    done.what = meaning_of(given.whole);
-    done.ended = given.started;
+    end_interrupted(given.whole, given.started, done);
     co_return;
   }
 
@@ -76,11 +94,16 @@ boost::asio::awaitable<void> try_tool(attempt_context& given, attempt& done) {
   async::interrupt interrupt(given.on.timers);
   const async::chain chained(given.whole, interrupt);
   const duration slow_after = call.permit.slow_after();
-  interrupt.arm(std::min(given.whole.deadline(), call.permit.lease_deadline()),
-                slow_after > duration::zero() ? given.started + slow_after : time_point::max(),
+  const port::timeouts& limits = target.policy.timeout;
+  const ends end{std::min(given.whole.deadline(), given.until),
+                 limits.total > duration::zero() ? given.started + limits.total : time_point::max(),
+                 call.permit.lease_deadline()};
+  interrupt.arm(end.first(), slow_after > duration::zero() ? given.started + slow_after : time_point::max(),
                 &running_call::passed_limit, &call);
+  interrupt.limit_silence({limits.first_byte, limits.idle, limits.progress_extends}, given.started);
   done.reply = co_await target.upstream->call(given.on, given.outgoing, interrupt, given.client);
   done.ended = async::worker::now();
+  done.timer = fired(interrupt, done.reply, end);
 
   done.what = classify(done.reply, target.policy, call.permit.tool_probe());
   done.took = done.ended - given.started - interrupt.paused();

@@ -17,11 +17,13 @@ namespace switchgear::call {
 struct attempt {
   meaning what;
   bool refused = false;
-  breaker::refusal refusal;  ///< when refused
-  port::reply reply;         ///< when not
-  unsigned tries = 1;        ///< how often it was made, when it was more than one try
-  bool slow = false;         ///< over the tool's p99 limit
-  duration took{};           ///< of the upstream's part, without the wait for a probe's place
+  breaker::refusal refusal;                     ///< when refused
+  port::reply reply;                            ///< when not
+  bool hedged = false;                          ///< a second try ran beside it
+  unsigned tries = 1;                           ///< how often it was made, when it was more than one try
+  cascade::timer timer = cascade::timer::none;  ///< which limit ended it, when one did
+  bool slow = false;                            ///< over the tool's p99 limit
+  duration took{};                              ///< of the upstream's part, without the wait for a probe's place
   time_point ended{};
 
   /// A byte may have reached an upstream whose tool is neither read-only nor idempotent.
@@ -37,11 +39,13 @@ struct attempt_context {
   port::outgoing_request outgoing;
   port::client_side* client = nullptr;
   time_point started{};
+  time_point until = time_point::max();  ///< an earlier end than the call's deadline
+  bool keyed = false;     ///< it carries an idempotency key: the tool does it once, however often it is sent
   bool may_wait = false;  ///< for a probe's place, when the breaker says that it is worth it
 };
 
-/// What it means for a call that it was interrupted.
-meaning meaning_of(const async::interrupt& raised);
+/// Ends an attempt at which nothing runs any more, for the reason for which the call was interrupted.
+void end_interrupted(const async::interrupt& raised, time_point now, attempt& done);
 
 /// Fills `done`, which is new and outlives the attempt (it is large, and on its way back it would be moved from frame
 /// to frame). The permit is settled exactly once on every way out, exceptions and destruction included.

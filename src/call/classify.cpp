@@ -103,6 +103,7 @@ meaning classify(const port::reply& reply, const port::tool_policy& policy, bool
     case fault::not_ready:
     case fault::resolve_failed:
     case fault::connect_failed:
+    case fault::connect_timed_out:
     case fault::tls_failed:
     case fault::start_failed:
       return {nothing, no_connection, ending::unreachable, reason::unreachable};

@@ -1,5 +1,6 @@
 #include "call/course.hpp"
 
+#include "call/idempotency.hpp"
 #include "call/respond.hpp"
 #include "call/retries.hpp"
 #include "call/rounds.hpp"
@@ -29,18 +30,21 @@ boost::asio::awaitable<void> course::run(port::event_sink* client) {
                   .whole = interrupt_,
                   .patience = called_.policy.patience});
   const std::string mirrored = mirrored_lines(call_, called_);
+  keyed_request keyed;
+  const bool has_key = keyed.make(call_, called_, with_.keys);
   attempt_context given{.on = on_,
                         .breakers = with_.breakers,
                         .whole = interrupt_,
                         .target = called_,
-                        .outgoing = {.text = call_.text,
-                                     .seen = call_.seen,
+                        .outgoing = {.text = keyed.text(call_),
+                                     .seen = keyed.seen(call_),
                                      .target = called_.entry->original,
                                      .client = call_.client,
                                      .mirrored = mirrored,
                                      .request_state = begun_.inner},
                         .client = &way_back,
                         .started = call_.arrived,
+                        .keyed = has_key,
                         .may_wait = true};
   co_await try_with_retries(given, &way_back, with_.random, primary_);
   step_.now = primary_.ended;
@@ -111,11 +115,17 @@ void course::record(served_by who, bool is_error) {
                                            .refused = primary_.refused,
                                            .slow = primary_.slow,
                                            .retries = primary_.tries - 1,
+                                           .hedged = primary_.hedged,
                                            .took = step_.now - call_.arrived});
 }
 
 standing course::now_standing() const {
-  return {called_, machine_, primary_, step_.now, interrupt_.why() == async::interrupt::reason::shutdown};
+  return {called_,
+          machine_,
+          primary_,
+          step_.now,
+          interrupt_.deadline() - call_.arrived,
+          interrupt_.why() == async::interrupt::reason::shutdown};
 }
 
 }  // namespace switchgear::call

@@ -87,6 +87,11 @@ void directory::add(const route::entry& entry, const sources& from) {
   const bool hinted_idempotent = entry.hints.idempotent.value_or(false);
   made.read_only = made.policy.read_only.value_or(hinted_read_only);
   made.repeatable = made.policy.read_only.value_or(hinted_read_only || hinted_idempotent);
+  // Of a tool that may write, a second call beside the first is a second effect.
+  const bool hedges = made.read_only && made.policy.hedge.quantile > 0 && made.retries != nullptr && from.latency_of;
+  if (hedges) made.latency = from.latency_of(entry.name);
+  made.idempotency_key =
+      made.policy.idempotency_key.empty() ? entry.hints.idempotency_key : made.policy.idempotency_key;
   made.uses_cache = made.read_only && made.policy.fallback.uses_cache();
   if (made.uses_cache) made.fingerprint = protocol::digest_of({entry.alias, entry.original, entry.definition});
 }

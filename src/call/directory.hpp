@@ -2,6 +2,7 @@
 // share.
 #pragma once
 
+#include "cascade/hedge.hpp"
 #include "cascade/retry.hpp"
 #include "cascade/template.hpp"
 #include "port/breakers.hpp"
@@ -47,6 +48,9 @@ struct tool {
   std::uint32_t slot = 0;                          ///< port::recorder::tool_slot
   cascade::retry_budget* retries = nullptr;        ///< its upstream's; null: no call is made again
 
+  cascade::latency_record* latency = nullptr;  ///< set: a call that takes longer than usual gets a second try beside it
+  std::string_view idempotency_key;            ///< the argument that it knows a repeated call by; empty: none
+
   bool read_only = false;   ///< its answers may be stored; the operator's word, else the server's hint
   bool repeatable = false;  ///< read-only or idempotent: a second call does no harm
   bool uses_cache = false;  ///< its answers are worth storing: read_only, and a step that looks for them
@@ -76,9 +80,10 @@ class directory {
     std::function<breaker::settings(std::string_view alias)> server_breaker;
     port::breakers* breakers = nullptr;
     port::recorder* recorder = nullptr;
-    std::vector<cascade::retry_budget*> retries;               ///< as upstreams; empty: no call is made again
-    std::shared_ptr<const route::table<route::item>> prompts;  ///< null: none
-    std::shared_ptr<const route::resources> resources;         ///< null: none
+    std::vector<cascade::retry_budget*> retries;  ///< as upstreams; empty: no call is made again
+    std::function<cascade::latency_record*(std::string_view exported_name)> latency_of;  ///< empty: no hedging
+    std::shared_ptr<const route::table<route::item>> prompts;                            ///< null: none
+    std::shared_ptr<const route::resources> resources;                                   ///< null: none
   };
 
   /// Control thread. Never fails as a whole: what a policy asks for and cannot be had is in problems(), and that step

@@ -42,7 +42,8 @@ void explain_failure(const errand& what, const attempt& done, port::answer& out)
   cascade::machine nothing_else(what.target.policy.fallback, what.target.entry->name, what.interrupt.deadline());
   nothing_else.on({done.what.how, done.what.reason, false, false}, done.ended);
   const bool shutting_down = what.interrupt.why() == async::interrupt::reason::shutdown;
-  const standing how{what.target, nothing_else, done, done.ended, shutting_down};
+  const standing how{what.target,  nothing_else, done, done.ended, what.interrupt.deadline() - what.call.arrived,
+                     shutting_down};
   const std::string marker = cascade::to_json(mark(how, cascade::served_by::none));
   const std::string data = R"({")" + std::string(cascade::marker_key) + R"(":)" + marker + "}";
   out.text =
@@ -54,7 +55,6 @@ void explain_failure(const errand& what, const attempt& done, port::answer& out)
 }  // namespace
 
 boost::asio::awaitable<void> run_errand(const errand& what, attempt& done, port::answer& out) {
-  what.interrupt.arm(what.call.arrived + what.target.policy.deadline);
   relay way_back({.on = what.on,
                   .sink = what.client,
                   .who = what.call.client,

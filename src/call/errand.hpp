@@ -15,7 +15,7 @@ struct errand {
   async::worker& on;
   port::breakers& breakers;
   const port::incoming_call& call;
-  async::interrupt& interrupt;
+  async::interrupt& interrupt;  ///< armed with the deadline
   port::event_sink* client;
   const tool& target;              ///< whose breakers guard it: the upstream's, for this method
   std::string_view original;       ///< the upstream's own name or URI; empty: the client's

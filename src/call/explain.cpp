@@ -59,6 +59,23 @@ std::optional<duration> since(const attempt& primary, time_point now) {
   return std::max(now - primary.refusal.since, duration::zero());
 }
 
+// The timer wheel fires some milliseconds late; the limit is what was promised.
+duration waited(const standing& how) {
+  const port::timeouts& limits = how.called.policy.timeout;
+  switch (how.primary.timer) {
+    case cascade::timer::first_byte:
+      return limits.first_byte;
+    case cascade::timer::idle:
+      return limits.idle;
+    case cascade::timer::total:
+      return limits.total;
+    case cascade::timer::probe:
+      return how.primary.took;
+    default:
+      return std::min(how.primary.took, how.allowed);
+  }
+}
+
 std::string valid_utf8(std::string_view bytes) {
   return protocol::unquoted(protocol::quoted(protocol::head(bytes, longest_detail))).value();
 }
@@ -94,6 +111,7 @@ cascade::marker mark(const standing& how, cascade::served_by who) {
   cascade::marker made;
   made.served_by = who;
   made.reason = how.shutting_down ? cascade::reason::overloaded : how.machine.reason();
+  made.timer = how.primary.timer;
   made.state = name(how.primary.refused ? how.primary.refusal.state : how.called.gate->state());
   if (who == cascade::served_by::none) made.since = since(how.primary, how.now);
   made.retry_after = retry_after(how.primary);
@@ -111,8 +129,8 @@ std::string explain(const standing& how) {
   told.server_scope = how.primary.refused && how.primary.refusal.gate == how.called.server_gate;
   told.reason = how.shutting_down ? cascade::reason::overloaded : how.machine.primary_reason();
   told.shutting_down = how.shutting_down;
-  // The timer wheel fires some milliseconds late; the limit is what was promised.
-  told.waited = std::min(how.primary.took, how.called.policy.deadline);
+  told.timer = how.primary.timer;
+  told.waited = waited(how);
   told.tries = how.primary.tries;
   told.since = since(how.primary, how.now);
   told.retry_after = retry_after(how.primary);

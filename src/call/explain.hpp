@@ -15,6 +15,7 @@ struct standing {
   const cascade::machine& machine;
   const attempt& primary;
   time_point now;
+  duration allowed;  ///< from the call's arrival to its deadline
   bool shutting_down = false;
 };
 

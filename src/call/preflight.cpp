@@ -7,6 +7,10 @@
 #include "protocol/mirrored_arguments.hpp"
 #include "protocol/text.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -70,6 +74,35 @@ bool check_headers(const port::incoming_call& call, const tool& called, port::an
   refuse(call, code::header_mismatch, difference, {}, out);
   out.status = 400;
   return false;
+}
+
+bool shorten(const port::incoming_call& call, duration& length, port::answer& out) {
+  const auto milliseconds_in = [](std::string_view text) -> std::optional<duration> {
+    constexpr std::int64_t most = std::chrono::milliseconds(std::chrono::hours(24)).count();
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (end != text.data() + text.size() || (error != std::errc{} && error != std::errc::result_out_of_range)) {
+      return std::nullopt;
+    }
+    if (error == std::errc::result_out_of_range) number = text.starts_with('-') ? 0 : most;
+    if (number < 1) return std::nullopt;
+    return std::chrono::milliseconds(std::min(number, most));
+  };
+  if (call.seen->meta_timeout) {
+    const auto wanted = milliseconds_in(call.seen->meta_timeout.in(call.text));
+    if (!wanted) {
+      refuse(call, code::invalid_params,
+             R"(params._meta["dev.switchgear/timeout_ms"] is not a whole number of milliseconds, 1 or more)", {}, out);
+      return false;
+    }
+    length = std::min(length, *wanted);
+  }
+  if (!call.head.empty()) {
+    if (const auto header = http::field(call.head, "x-envoy-expected-rq-timeout-ms")) {
+      if (const auto wanted = milliseconds_in(*header)) length = std::min(length, *wanted);
+    }
+  }
+  return true;
 }
 
 bool open_state(const port::incoming_call& call, const tool& called, const states& sealed, opened& begun,

@@ -16,6 +16,11 @@ void refuse_unknown(const port::incoming_call& call, port::answer& out);
 /// (MCP 2026-07-28 basic/transports/streamable-http "Server Validation").
 bool check_headers(const port::incoming_call& call, const tool& called, port::answer& out);
 
+/// How long the caller will wait, if it says so: params._meta["dev.switchgear/timeout_ms"], or the header that Envoy
+/// writes, x-envoy-expected-rq-timeout-ms. It can shorten `length`, not lengthen it. False, with the answer in `out`,
+/// if the member is no whole number of at least 1; a header that is none means nothing.
+bool shorten(const port::incoming_call& call, duration& length, port::answer& out);
+
 /// What was begun in an earlier request of the same client.
 struct opened {
   std::string inner;  ///< the server's own state, a raw token; empty: there is none

@@ -50,12 +50,14 @@ boost::asio::awaitable<void> service::call_tool(async::worker& on, const port::i
     co_return;
   }
   opened begun;
-  if (!check_headers(call, *called, out) || !open_state(call, *called, states_, begun, out)) {
+  duration allowed = called->policy.deadline;
+  if (!check_headers(call, *called, out) || !shorten(call, allowed, out) ||
+      !open_state(call, *called, states_, begun, out)) {
     recorder_.refused(on.index, port::refusal::bad_request);
     co_return;
   }
-  interrupt.arm(call.arrived + called->policy.deadline);
-  const equipment with{breakers_, recorder_, answers_, states_, random_};
+  interrupt.arm(call.arrived + allowed);
+  const equipment with{breakers_, recorder_, answers_, states_, random_, keys_};
   co_await course(with, on, call, interrupt, *called, begun, out).run(client);
   interrupt.disarm();  // the deadline is the answer's, not that of sending it
 }
@@ -63,10 +65,12 @@ boost::asio::awaitable<void> service::call_tool(async::worker& on, const port::i
 boost::asio::awaitable<void> service::run(async::worker& on, const port::incoming_call& call, const destination& where,
                                           async::interrupt& interrupt, port::event_sink* client, port::answer& out) {
   opened begun;
-  if (!open_state(call, *where.through, states_, begun, out)) {
+  duration allowed = where.through->policy.deadline;
+  if (!shorten(call, allowed, out) || !open_state(call, *where.through, states_, begun, out)) {
     recorder_.refused(on.index, port::refusal::bad_request);
     co_return;
   }
+  interrupt.arm(call.arrived + allowed);
   const errand what{on, breakers_, call, interrupt, client, *where.through, where.target, begun.inner};
   attempt done;
   co_await run_errand(what, done, out);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "call/directory.hpp"
+#include "call/idempotency.hpp"
 #include "call/states.hpp"
 #include "cascade/answer_cache.hpp"
 #include "port/breakers.hpp"
@@ -48,6 +49,7 @@ class service final : public port::call_handler {
   cascade::answer_cache& answers_;
   const states& states_;
   std::minstd_rand random_;
+  key_maker keys_;
 };
 
 }  // namespace switchgear::call

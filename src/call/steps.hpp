@@ -5,6 +5,7 @@
 #include "async/worker.hpp"
 #include "call/attempt.hpp"
 #include "call/directory.hpp"
+#include "call/idempotency.hpp"
 #include "call/states.hpp"
 #include "cascade/answer_cache.hpp"
 #include "cascade/machine.hpp"
@@ -30,6 +31,7 @@ struct equipment {
   cascade::answer_cache& answers;
   const states& sealed;
   std::minstd_rand& random;  ///< the worker's own
+  key_maker& keys;           ///< the worker's own
 };
 
 /// A result that may stand in, and what keeps it alive.

@@ -92,6 +92,7 @@ std::string to_json(const marker& what) {
   out.reserve(384);
   out.append(R"({"degraded":true,"served_by":")").append(name(what.served_by));
   out.append(R"(","reason":")").append(name(what.reason)).append(R"(")");
+  if (what.timer != timer::none) out.append(R"(,"timer":")").append(name(what.timer)).append(R"(")");
   if (!what.state.empty()) out.append(R"(,"state":")").append(what.state).append(R"(")");
   number(out, R"(,"age_ms":)", what.age);
   number(out, R"(,"since_ms":)", what.since);

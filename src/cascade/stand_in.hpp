@@ -20,6 +20,7 @@ inline constexpr std::string_view marker_key = "dev.switchgear/call";
 struct marker {
   cascade::served_by served_by = cascade::served_by::none;
   cascade::reason reason = cascade::reason::none;
+  cascade::timer timer = timer::none;   ///< what ended the primary's last try
   std::string_view state;               ///< of the breaker that decided: closed, open, half_open, ...
   std::optional<duration> age;          ///< of a stored answer
   std::optional<duration> retry_after;  ///< when the primary may be worth another call

@@ -23,6 +23,22 @@ enum class reason : std::uint8_t {
 };
 inline constexpr unsigned reason_count = 9;
 
+/// Which limit ended a try that took too long.
+enum class timer : std::uint8_t {
+  none,
+  connect,     ///< the upstream's connect_timeout
+  first_byte,  ///< the tool's timeouts
+  idle,
+  total,
+  probe,     ///< the lease of a breaker's probe
+  deadline,  ///< the call's
+};
+
+constexpr std::string_view name(timer which) {
+  constexpr std::string_view names[] = {"none", "connect", "first_byte", "idle", "total", "probe", "deadline"};
+  return names[static_cast<unsigned>(which)];
+}
+
 constexpr std::string_view name(served_by who) {
   constexpr std::string_view names[] = {"primary", "cache", "tool", "http", "model", "static", "none"};
   return names[static_cast<unsigned>(who)];

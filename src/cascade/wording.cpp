@@ -46,13 +46,28 @@ std::string refused(const account& what) {
   return join("Not called: ", who, " keeps failing, so calls to it are stopped");
 }
 
+std::string too_late(const account& what) {
+  const std::string time = readable(what.waited);
+  switch (what.timer) {
+    case timer::first_byte:
+      return join("sent nothing back for ", time, " (its first_byte timeout)");
+    case timer::idle:
+      return join("began to answer and then fell silent for ", time, " (its idle timeout)");
+    case timer::total:
+      return join("did not answer within ", time, " (its timeout for one try)");
+    case timer::probe:
+      return join("did not answer a trial call within ", time);
+    default:
+      return join("did not answer within ", time);
+  }
+}
+
 std::string cause(const account& what) {
   switch (what.reason) {
     case reason::open:
       return refused(what);
     case reason::timeout:
-      return with_detail(join(at_the_beginning(the(what)), join(" (server ", what.server, ")"),
-                              " did not answer within ", readable(what.waited)),
+      return with_detail(join(at_the_beginning(the(what)), join(" (server ", what.server, ") "), too_late(what)),
                          what.detail);
     case reason::unreachable:
       return with_detail(join("Not called: the server ", what.server, ", which has ", the(what), ", cannot be reached"),

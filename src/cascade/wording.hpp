@@ -27,7 +27,8 @@ struct account {
 
   cascade::reason reason = cascade::reason::none;  ///< of the primary, never `exhausted`
   bool shutting_down = false;
-  duration waited{};                           ///< from the arrival of the call
+  duration waited{};                           ///< until `timer` fired, or from the arrival of the call
+  cascade::timer timer = timer::none;          ///< what ended the primary's last try
   unsigned tries = 1;                          ///< of the primary
   std::optional<duration> since, retry_after;  ///< as in marker
   bool outcome_unknown = false;

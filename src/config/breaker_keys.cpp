@@ -1,6 +1,7 @@
 #include "config/breaker_keys.hpp"
 
 #include "config/kinds.hpp"
+#include "config/values.hpp"
 
 namespace switchgear::config {
 
@@ -88,9 +89,30 @@ const keys<breaker::settings>& breaker_keys() {
   return table;
 }
 
+namespace {
+
+// What may be meant, and is seldom wise. Only where the file says so.
+void doubt_breaker(const field& at, const breaker::settings& made) {
+  const auto sets = [&](std::string_view name) { return at.at().find(name) != nullptr; };
+  constexpr double busy = 5;  // calls a second that few tools see from agents
+  const double needed = made.minimum_calls / std::chrono::duration<double>(made.window).count();
+  if (needed > busy && (sets("minimum_calls") || sets("window"))) {
+    at.nearest(sets("minimum_calls") ? "minimum_calls" : "window")
+        .warn(std::to_string(made.minimum_calls) + " calls in " + format_duration(made.window) +
+              " are more than most tools get from agents; one that gets fewer is judged by its outages alone");
+  }
+  if (sets("cooldown") && made.cooldown < made.window / 20) {
+    at.nearest("cooldown")
+        .warn("is so short beside the window of " + format_duration(made.window) +
+              " that a tool which is down is tried almost without a break");
+  }
+}
+
+}  // namespace
+
 void check_breaker(const field& at, const breaker::settings& made) {
   const auto bad = breaker::check(made);
-  if (!bad) return;
+  if (!bad) return doubt_breaker(at, made);
   const field place = at.nearest(bad->field);
   const bool is_there = &place.at() != &at.at();
   const std::string which = is_there ? "" : '`' + std::string(bad->field) + "`, which is not set here, ";

@@ -104,9 +104,9 @@ kind<duration> a_duration(duration least, duration most, zero may_be) {
                            parse_duration, format_duration);
 }
 
-kind<double> a_share(double least, double most) {
-  return ordered<double>("share", "share; write it with a percent sign, as in 15%", least, most, zero::in_range,
-                         parse_share, format_share);
+kind<double> a_share(double least, double most, zero may_be) {
+  return ordered<double>("share", "share; write it with a percent sign, as in 15%", least, most, may_be, parse_share,
+                         format_share);
 }
 
 kind<std::optional<double>> a_share_or_none(double least, double most) {

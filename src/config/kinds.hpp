@@ -18,7 +18,7 @@ namespace switchgear::config {
 enum class zero : std::uint8_t { in_range, off };
 
 kind<duration> a_duration(duration least, duration most, zero may_be = zero::in_range);
-kind<double> a_share(double least, double most);
+kind<double> a_share(double least, double most, zero may_be = zero::in_range);
 kind<double> a_decimal(double least, double most, zero may_be = zero::in_range);
 /// A share or `none`.
 kind<std::optional<double>> a_share_or_none(double least, double most);

@@ -37,7 +37,9 @@ std::string reference_tables() {
   add_table("`upstreams.<alias>`", upstream_keys(), out);
   add_table("`upstreams.<alias>.tls`", tls_keys(), out);
   add_table("`tools.<pattern>`", tool_keys(), out);
+  add_table("`tools.<pattern>.timeout`", timeout_keys(), out);
   add_table("`tools.<pattern>.retry`", retry_keys(), out);
+  add_table("`tools.<pattern>.hedge`", hedge_keys(), out);
   add_table("`tools.<pattern>.fallback[].cache`", cache_step_keys(), out);
   add_table("`tools.<pattern>.fallback[].tool`", tool_step_keys(), out);
   add_table("`tools.<pattern>.fallback[].static`", fixed_step_keys(), out);

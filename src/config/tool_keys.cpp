@@ -54,39 +54,27 @@ std::optional<shown> show_rules(const gateway& from) {
   return all;
 }
 
-/// Whether the member is there and its value was written for this rule alone.
-bool sets(const field& rule, std::string_view section, std::string_view name) {
-  const node* found = rule.at().find(section);
-  return found != nullptr && found->find(name) != nullptr;
-}
-
-void check_times(const field& rule, const port::tool_policy& policy) {
-  const duration slow = policy.breaker.p99;
-  if (slow > duration::zero() && slow >= policy.deadline) {
-    const std::string what = "the p99 limit of " + format_duration(slow) + " is not below the deadline of " +
-                             format_duration(policy.deadline) + ", so that no call is ever slow";
-    if (sets(rule, "breaker", "p99")) {
-      rule.nearest("breaker").nearest("p99").fail(what + "; write a shorter one, or 0 to switch it off");
-    } else {
-      rule.nearest("deadline").warn(what);
-    }
-  }
-  // The official SDKs give up after 60 seconds unless they are told otherwise.
-  if (policy.deadline > 60s && rule.at().find("deadline") != nullptr) {
-    rule.nearest("deadline")
-        .warn("is longer than the 60s after which common clients give up; they would not see the answer");
-  }
-}
-
-void check_retry(const field& rule, const cascade::retry_policy& retry) {
-  if (rule.at().find("retry") == nullptr || retry.backoff <= retry.longest_pause) return;
-  const char* blamed = sets(rule, "retry", "backoff") ? "backoff" : "longest_pause";
-  rule.nearest("retry").nearest(blamed).fail("the first pause of " + format_duration(retry.backoff) +
-                                             " is over `longest_pause`, which is " +
-                                             format_duration(retry.longest_pause));
-}
-
 }  // namespace
+
+const keys<port::timeouts>& timeout_keys() {
+  using target = port::timeouts;
+  static const keys<target> table{
+      value_key<target>(
+          "first_byte", a_duration(1ms, 1h, zero::off), [](auto& to) -> auto& { return to.first_byte; },
+          "Until anything comes back: the head of an answer, progress. A server that answers with plain JSON shows its "
+          "head when it is done."),
+      value_key<target>(
+          "idle", a_duration(1ms, 1h, zero::off), [](auto& to) -> auto& { return to.idle; },
+          "Between later signs of life: pieces of the answer, and progress. Comments in an event stream are none."),
+      value_key<target>(
+          "total", a_duration(1ms, 1h, zero::off), [](auto& to) -> auto& { return to.total; },
+          "Of the whole try, whatever comes. With `retry`, so that the deadline has room for another one."),
+      value_key<target>(
+          "progress_extends", a_flag(), [](auto& to) -> auto& { return to.progress_extends; },
+          "Progress is a sign of life. The server reports it only to clients that ask for it."),
+  };
+  return table;
+}
 
 const keys<cascade::retry_policy>& retry_keys() {
   using target = cascade::retry_policy;
@@ -106,12 +94,28 @@ const keys<cascade::retry_policy>& retry_keys() {
   return table;
 }
 
+const keys<cascade::hedge_policy>& hedge_keys() {
+  using target = cascade::hedge_policy;
+  static const keys<target> table{
+      value_key<target>(
+          "quantile", a_share(0.5, 0.999, zero::off), [](auto& to) -> auto& { return to.quantile; },
+          "The second try begins when the first has taken longer than this share of the last good answers. `0%`: none "
+          "begins."),
+      value_key<target>(
+          "least", a_duration(8ms, 1min), [](auto& to) -> auto& { return to.least; },
+          "It does not begin sooner than this."),
+  };
+  return table;
+}
+
 const keys<port::tool_policy>& tool_keys() {
   using target = port::tool_policy;
   static const keys<target> table{
       value_key<target>(
           "deadline", a_duration(10ms, 1h), [](auto& to) -> auto& { return to.deadline; },
-          "From the arrival of a call to its answer, every step of the cascade included."),
+          "From the arrival of a call to its answer: handshakes, retries and every step of the cascade included. A "
+          "caller "
+          "may shorten it."),
       value_key<target>(
           "patience", a_duration(100ms, 1h), [](auto& to) -> auto& { return to.patience; },
           "How long a client may take to answer a question that the server asks on the way (sampling, elicitation, "
@@ -127,9 +131,23 @@ const keys<port::tool_policy>& tool_keys() {
           "breaker", breaker_keys(), [](auto& to) -> auto& { return to.breaker; },
           "The tool's breaker; what is not set here is taken from the top-level `breaker`."),
       section_key<target>(
+          "timeout", timeout_keys(), [](auto& to) -> auto& { return to.timeout; },
+          "How long one try of the tool may take, in phases, within the deadline. `connect_timeout` of its server "
+          "comes "
+          "besides."),
+      section_key<target>(
           "retry", retry_keys(), [](auto& to) -> auto& { return to.retry; },
           "Whether a failed try of the tool is made again within the deadline, as far as its server's `retry_budget` "
           "goes."),
+      section_key<target>(
+          "hedge", hedge_keys(), [](auto& to) -> auto& { return to.hedge; },
+          "A second try beside one that takes longer than usual; the first answer counts. Only of a tool that reads, "
+          "and "
+          "as far as its server's `retry_budget` goes."),
+      value_key<target>(
+          "idempotency_key", a_text(), [](auto& to) -> auto& { return to.idempotency_key; },
+          "The argument by which the tool knows a repeated call. A call without it gets one, and a try that may have "
+          "arrived is made again. Not set: what the tool says in `_meta[\"dev.switchgear/idempotency_key\"]`."),
       value_key<target>(
           "error_text", some_texts(), [](auto& to) -> auto& { return to.error_text; },
           "A result with `isError` whose text holds one of these counts as a failure of the tool."),
@@ -153,20 +171,6 @@ key<gateway> tools_key() {
   made.read = read_rules;
   made.show = show_rules;
   return made;
-}
-
-void check_tools(const field& at, const gateway& made) {
-  for (const tool_rule& rule : made.tools) {
-    const field place = at.nearest(rule.pattern);
-    const port::tool_policy policy = made.policy_for(rule.pattern);
-    // What is wrong at the top level already is reported there alone.
-    if (place.at().find("breaker") != nullptr && !breaker::check(made.breaker)) {
-      check_breaker(place.nearest("breaker"), policy.breaker);
-    }
-    check_times(place, policy);
-    check_retry(place, policy.retry);
-    if (place.at().find("fallback") != nullptr) check_fallback(place, rule.pattern, policy);
-  }
 }
 
 }  // namespace switchgear::config

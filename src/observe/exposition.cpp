@@ -93,6 +93,7 @@ void add_tools(const std::vector<tool_view>& tools, std::vector<MetricFamily>& o
   family is_error(MetricType::Counter, "switchgear_is_error_total", "Answers that were results with isError");
   family refused(MetricType::Counter, "switchgear_breaker_refused_total", "Calls that a breaker kept from the primary");
   family retries(MetricType::Counter, "switchgear_retries_total", "Tries of a tool beyond the first of a call");
+  family hedges(MetricType::Counter, "switchgear_hedges_total", "Second tries of a tool beside a slow first one");
   family slow(MetricType::Counter, "switchgear_slow_total", "Calls that took longer than the p99 limit");
   for (const auto& [name, totals] : tools) {
     for (unsigned who = 0; who < cascade::served_by_count; ++who) {
@@ -108,8 +109,9 @@ void add_tools(const std::vector<tool_view>& tools, std::vector<MetricFamily>& o
     refused.count({label("tool", name)}, totals.refused);
     slow.count({label("tool", name)}, totals.slow);
     retries.count({label("tool", name)}, totals.retries);
+    hedges.count({label("tool", name)}, totals.hedges);
   }
-  for (family* each : {&calls, &took, &is_error, &refused, &slow, &retries}) std::move(*each).into(out);
+  for (family* each : {&calls, &took, &is_error, &refused, &slow, &retries, &hedges}) std::move(*each).into(out);
 }
 
 double state_value(breaker::state state) {

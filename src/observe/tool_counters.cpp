@@ -16,6 +16,7 @@ void tool_counters::add(const port::call_record& record) noexcept {
   if (record.is_error) is_error.add(1);
   if (record.refused) refused.add(1);
   if (record.slow) slow.add(1);
+  if (record.hedged) hedges.add(1);
   if (record.retries > 0) retries.add(record.retries);
 }
 
@@ -29,6 +30,7 @@ void tool_counters::add_to(tool_totals& sum) const {
   sum.refused += refused.value();
   sum.slow += slow.value();
   sum.retries += retries.value();
+  sum.hedges += hedges.value();
 }
 
 }  // namespace switchgear::observe

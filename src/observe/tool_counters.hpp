@@ -47,6 +47,7 @@ struct tool_totals {
   std::uint64_t refused = 0;
   std::uint64_t slow = 0;
   std::uint64_t retries = 0;
+  std::uint64_t hedges = 0;
 
   std::uint64_t all_calls() const;
 };
@@ -60,6 +61,7 @@ struct alignas(64) tool_counters {
   counter refused;
   counter slow;
   counter retries;
+  counter hedges;
 
   /// The one writer.
   void add(const port::call_record& record) noexcept;

@@ -3,6 +3,7 @@
 
 #include "base/time.hpp"
 #include "breaker/settings.hpp"
+#include "cascade/hedge.hpp"
 #include "cascade/plan.hpp"
 #include "cascade/retry.hpp"
 
@@ -11,6 +12,15 @@
 #include <vector>
 
 namespace switchgear::port {
+
+/// How long one try of a tool may take, in phases; what its upstream allows for connecting comes besides. Zero: no
+/// limit but the deadline. Source: RC-002.
+struct timeouts {
+  duration first_byte{};         ///< until anything comes back
+  duration idle{};               ///< between later signs of life: pieces of the answer, and progress
+  duration total{};              ///< of the whole try, whatever comes
+  bool progress_extends = true;  ///< progress counts as a sign of life
+};
 
 struct tool_policy {
   duration deadline =
@@ -33,7 +43,13 @@ struct tool_policy {
   /// Compared as bytes with the text blocks of the result. The caller still gets the result unchanged.
   std::vector<std::string> error_text;
 
+  timeouts timeout;             ///< of each of its tries
+  cascade::hedge_policy hedge;  ///< of the tool itself, if it reads
   cascade::retry_policy retry;  ///< of the tool itself, as a primary and as somebody's step
+
+  /// The argument by which the tool knows a repeated call; a call without it gets one, and may then be made again
+  /// whatever the tool does. Empty: what the tool says itself (protocol::tool_hints).
+  std::string idempotency_key;
 
   cascade::plan fallback;  ///< what stands in when the tool does not answer; empty: nothing
 

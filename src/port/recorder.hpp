@@ -18,6 +18,7 @@ struct call_record {
   bool is_error = false;  ///< the answer is a result with isError
   bool refused = false;   ///< a breaker kept the primary from being called
   bool slow = false;
+  bool hedged = false;   ///< a second try of the primary ran beside the first
   unsigned retries = 0;  ///< tries of the primary beyond the first
   duration took{};
 };

@@ -23,11 +23,12 @@ namespace switchgear::port {
 /// The order groups them: what never reached the upstream, what did, what came back but is no answer.
 enum class fault : std::uint8_t {
   none,
-  not_ready,       ///< the upstream has no session: its handshake keeps failing; nothing was sent
-  resolve_failed,  ///< the host name has no address; nothing was sent
-  connect_failed,  ///< refused or unreachable; nothing was sent
-  tls_failed,      ///< handshake or certificate refused; nothing was sent
-  start_failed,    ///< the child process could not be started; nothing was sent
+  not_ready,          ///< the upstream has no session: its handshake keeps failing; nothing was sent
+  resolve_failed,     ///< the host name has no address; nothing was sent
+  connect_failed,     ///< refused or unreachable; nothing was sent
+  connect_timed_out,  ///< no connection within the upstream's connect_timeout; nothing was sent
+  tls_failed,         ///< handshake or certificate refused; nothing was sent
+  start_failed,       ///< the child process could not be started; nothing was sent
   deadline_before_send,
   cancelled,            ///< by the client or by our shutdown; `sent` says whether the upstream may know of the call
   deadline,             ///< sent, and nothing came back in time

@@ -13,6 +13,7 @@ namespace switchgear::protocol {
 
 namespace {
 
+constexpr std::string_view timeout_key = "dev.switchgear/timeout_ms";
 constexpr std::string_view reserved = "io.modelcontextprotocol/";
 
 // The index of a larger text is given back, so that one huge answer does not cost its thread memory for ever.
@@ -80,6 +81,7 @@ class reader {
         break;
       case object::meta:
         if (key == "progressToken") return {&seen_.progress_token};
+        if (key == timeout_key) return {&seen_.meta_timeout};
         if (!key.starts_with(reserved)) break;
         key.remove_prefix(reserved.size());
         if (key == "protocolVersion") return {&seen_.meta_version_token};

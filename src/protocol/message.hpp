@@ -58,6 +58,7 @@ struct message {
   span meta_version_token;        ///< the same, raw
   span meta_capabilities;         ///< io.modelcontextprotocol/clientCapabilities
   span meta_log_level;            ///< io.modelcontextprotocol/logLevel, raw
+  span meta_timeout;              ///< dev.switchgear/timeout_ms, raw; of any era
 
   // of a response
   span result;                     ///< the whole result; absent when `error` is there

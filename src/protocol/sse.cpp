@@ -164,6 +164,11 @@ bool sse_reader::keep() {
   return true;
 }
 
+std::size_t sse_reader::held() const {
+  const bool in_data = line_.view().starts_with(data_field.substr(0, line_.size()));
+  return std::max(single_.size(), joined_.size()) + (in_data ? line_.size() : 0);
+}
+
 void write_event(std::string_view message, std::string& space, parts& out) {
   out.push_back(data_field);
   out.push_back(one_line(message, space));

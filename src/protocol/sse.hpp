@@ -45,6 +45,9 @@ class sse_reader {
   }
   step next(sse_event& out);
 
+  /// Bytes of the event that is not yet whole, once next() has said `more`. Comments have none.
+  std::size_t held() const;
+
   /// The last `id` field seen, "" if none (RC-023).
   const std::string& last_id() const { return last_id_; }
   /// The last valid `retry` field, in milliseconds.

@@ -32,6 +32,8 @@ class definition_reader {
         if (!once(output)) return "it has two output schemas";
       } else if (key == "annotations" && in_.next() == '{') {
         annotations(out.hints);
+      } else if (key == "_meta" && in_.next() == '{') {
+        meta(out.hints);
       } else if (key == "execution" && in_.next() == '{') {
         execution(out);
       } else {
@@ -70,6 +72,17 @@ class definition_reader {
                                                              : nullptr;
       if (!in_.skip(value)) return;
       if (hint != nullptr) *hint = truth(value);
+    }
+  }
+
+  void meta(tool_hints& hints) {
+    for (bool more = in_.open('{'); more; more = in_.another('}')) {
+      std::string_view key, value;
+      if (!key_of(in_, space_, key)) return;
+      const bool names_key = key == "dev.switchgear/idempotency_key";
+      if (!in_.skip(value)) return;
+      std::string_view text;
+      if (names_key && value.starts_with('"') && text_of(value, space_, text)) hints.idempotency_key = text;
     }
   }
 

@@ -16,6 +16,7 @@ namespace switchgear::protocol {
 /// What the server says of a tool. Untrusted; absent means that it said nothing.
 struct tool_hints {
   std::optional<bool> read_only, idempotent, destructive, open_world;
+  std::string idempotency_key;  ///< _meta["dev.switchgear/idempotency_key"]: the argument that is one; empty: none
 };
 
 struct tool {

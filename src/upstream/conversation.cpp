@@ -41,10 +41,12 @@ void conversation::take_notification(std::string_view id, std::string_view text,
     if (session_ != nullptr) session_->list_changed();
   } else if (seen.method == "notifications/cancelled") {
     if (asked_) asked_->take_back(seen.cancelled_id.in(text));
-  } else if (seen.method == "notifications/progress" && seen.progress_token.in(text) != id) {
-    return;  // of another call, or of none: the client would take it for its own
-  } else if (client_ != nullptr) {
-    client_->take(text, seen);
+  } else {
+    const bool is_progress = seen.method == "notifications/progress";
+    // Of another call, or of none: the client would take it for its own.
+    if (is_progress && seen.progress_token.in(text) != id) return;
+    if (is_progress) interrupt_.heard(async::interrupt::sign::progress);
+    if (client_ != nullptr) client_->take(text, seen);
   }
 }
 

@@ -32,8 +32,9 @@ class conversation {
  public:
   /// `client` may be null: nothing but the response is of interest. `session` may be null: then nobody answers what the
   /// server asks.
-  conversation(async::worker& on, port::client_side* client, exchange_session* session)
-      : on_(on), client_(client), session_(session) {}
+  /// Progress is a sign of life for `interrupt`, which is the request's.
+  conversation(async::worker& on, async::interrupt& interrupt, port::client_side* client, exchange_session* session)
+      : on_(on), interrupt_(interrupt), client_(client), session_(session) {}
 
   /// Takes one message. The response to `id` (raw) goes to `reply`, progress is the request's if its token is `id`.
   /// False: it is no message, and `problem` says why.
@@ -50,6 +51,7 @@ class conversation {
   boost::asio::awaitable<void> take_request(std::string_view text, const protocol::message& seen);
 
   async::worker& on_;
+  async::interrupt& interrupt_;
   port::client_side* client_;
   exchange_session* session_;
   std::optional<asked_requests> asked_;

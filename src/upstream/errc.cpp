@@ -15,6 +15,8 @@ struct category final : boost::system::error_category {
         return "the host name has no address";
       case errc::connect_failed:
         return "cannot connect";
+      case errc::connect_timed_out:
+        return "no connection in time";
       case errc::tls_failed:
         return "TLS handshake failed";
       case errc::interrupted:

@@ -32,6 +32,7 @@ asio::awaitable<void> http_exchange::run(const http_request& request, http_reply
 
 asio::awaitable<void> http_exchange::read_answer(const http_request& request, port::reply& reply) {
   const bool is_success = reply.status >= 200 && reply.status < 300;
+  if (!request.id.empty()) interrupt_.heard(async::interrupt::sign::answer);
   if (request.id.empty() && is_success) {
     port::reply ignored;
     if (co_await transfer_->read_whole(ignored, most_failure_body)) transfer_->finish();
@@ -88,6 +89,7 @@ asio::awaitable<void> http_exchange::read_stream(const http_request& request, po
 // unless there is a rest to ask for.
 asio::awaitable<http_exchange::ending> http_exchange::read_events(std::string_view id, port::reply& reply) {
   events_.emplace(endpoint_.max_answer, &on_.buffers);
+  std::size_t before = 0;
   for (;;) {
     events_->feed(transfer_->payload().view());
     protocol::sse_event event;
@@ -108,6 +110,10 @@ asio::awaitable<http_exchange::ending> http_exchange::read_events(std::string_vi
       if (reply.has_message) co_return ending::answered;
     }
     if (!events_->last_id().empty()) last_event_ = events_->last_id();
+    // A large event comes in pieces. Comments are no piece of anything (RC-002).
+    const std::size_t held = events_->held();
+    if (held > before) interrupt_.heard(async::interrupt::sign::answer);
+    before = held;
     transfer_->payload().clear();
     if (transfer_->done()) break;
     co_await conversation_.flush();

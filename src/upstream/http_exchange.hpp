@@ -26,7 +26,11 @@ class http_exchange {
   /// `client` and `session` as for a conversation.
   http_exchange(async::worker& on, const http_endpoint& endpoint, connection_pool& pool, async::interrupt& interrupt,
                 port::client_side* client, exchange_session* session = nullptr)
-      : on_(on), endpoint_(endpoint), pool_(pool), interrupt_(interrupt), conversation_(on, client, session) {}
+      : on_(on),
+        endpoint_(endpoint),
+        pool_(pool),
+        interrupt_(interrupt),
+        conversation_(on, interrupt, client, session) {}
 
   /// Every way to end is a reply.
   boost::asio::awaitable<void> run(const http_request& request, http_reply& out);

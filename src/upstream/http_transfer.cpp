@@ -75,6 +75,8 @@ void http_transfer::fail(port::reply& reply, error_code why) const {
     reply.fault = fault::tls_failed;
   } else if (why == errc::too_large) {
     reply.fault = fault::too_large;
+  } else if (why == errc::connect_timed_out) {
+    reply.fault = fault::connect_timed_out;
   } else if (why == errc::end_of_stream || why == errc::broken || why == errc::connect_failed) {
     reply.fault = reply.sent ? fault::lost : fault::connect_failed;
   } else {
@@ -309,6 +311,7 @@ asio::awaitable<bool> http_transfer::read_whole(port::reply& reply, std::size_t 
   if (framing_.content_length && !body_done_) received_.reserve(static_cast<std::size_t>(*framing_.content_length));
   while (!body_done_ && received_.size() <= limit) {
     if (!co_await fill(reply)) co_return false;
+    interrupt_.heard(async::interrupt::sign::answer);
   }
   if (received_.size() > limit) {
     reply.detail = "an answer of more than the limit of " + std::to_string(limit) + " bytes";

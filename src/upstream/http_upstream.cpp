@@ -31,7 +31,8 @@ http_endpoint endpoint_of(const port::upstream_settings& settings) {
 
 bool nothing_reached_it(port::fault fault) {
   using port::fault;
-  return fault == fault::resolve_failed || fault == fault::connect_failed || fault == fault::tls_failed;
+  return fault == fault::resolve_failed || fault == fault::connect_failed || fault == fault::connect_timed_out ||
+         fault == fault::tls_failed;
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ asio::awaitable<void> sse_exchange::run(sse_link& link, const http_request& requ
 
 asio::awaitable<void> sse_exchange::read_answer(sse_mailbox& box, std::string_view id, port::reply& reply) {
   using port::fault;
-  conversation talk(on_, client_, session_);
+  conversation talk(on_, interrupt_, client_, session_);
   while (!reply.has_message && reply.fault == fault::none) {
     co_await talk.flush();
     const std::optional<std::string> text = co_await box.next(interrupt_);

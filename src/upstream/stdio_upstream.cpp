@@ -96,6 +96,9 @@ asio::awaitable<std::optional<port::reply>> stdio_upstream::attempt(async::worke
     co_await here.something(interrupt);
     while (auto event = here.next_event()) {
       if (auto* const notification = std::get_if<kept_message>(&*event)) {
+        if (notification->seen.method == "notifications/progress") {
+          interrupt.heard(async::interrupt::sign::progress);
+        }
         if (client) client->take(notification->text.view(), notification->seen);
       } else if (auto* const question = std::get_if<asked_request>(&*event)) {
         if (!questions) {

@@ -130,7 +130,7 @@ asio::awaitable<error_code> stream::connect(const url& to, tls_context* tls, dur
   }
   if (failed && limit.passed()) {
     detail = "no connection to " + to.authority + " within " + seconds(timeout);
-    co_return make_error_code(errc::connect_failed);
+    co_return make_error_code(errc::connect_timed_out);
   }
   if (failed && interrupt.raised()) co_return make_error_code(errc::interrupted);
   if (failed) co_return failed;

@@ -26,7 +26,7 @@ class stream {
   stream& operator=(const stream&) = delete;
 
   /// Resolves, connects and, with `tls`, shakes hands, all within `timeout`. Errors: resolve_failed, connect_failed,
-  /// tls_failed, interrupted; `detail` gets the reason for people.
+  /// connect_timed_out, tls_failed, interrupted; `detail` gets the reason for people.
   boost::asio::awaitable<error_code> connect(const url& to, tls_context* tls, duration timeout,
                                              async::interrupt& interrupt, std::string& detail);
 

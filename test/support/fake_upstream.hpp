@@ -1,6 +1,7 @@
 // A tool server that answers as a test tells it to.
 #pragma once
 
+#include "async/wait.hpp"
 #include "port/upstream.hpp"
 
 #include <boost/asio/post.hpp>
@@ -55,6 +56,10 @@ class fake_upstream final : public port::upstream {
 
   void answer(port::reply next) { script_.push_back(std::move(next)); }
   void answer(std::string_view text) { answer(reply_of(text)); }
+  /// The next call shows these signs of life, so far apart, before it is answered.
+  std::vector<async::interrupt::sign> signs;
+  duration between_signs{};
+
   /// The next call is not answered: it ends when it is interrupted.
   void hang() { script_.push_back(std::nullopt); }
 
@@ -93,6 +98,11 @@ class fake_upstream final : public port::upstream {
       heard.push_back(client == nullptr ? std::string() : co_await client->ask(padded.view(), *seen, until));
     }
     if (before_answer) before_answer(interrupt);
+    for (const async::interrupt::sign each : std::exchange(signs, {})) {
+      interrupt.heard(each);
+      boost::asio::steady_timer pause(on.io, between_signs);
+      co_await async::wait(pause, interrupt);
+    }
     std::optional<port::reply> next;
     if (!script_.empty()) {
       next = std::move(script_.front());

@@ -93,6 +93,63 @@ TEST_F(clock_of_a_call, does_not_start_again_once_the_call_was_interrupted) {
   EXPECT_EQ(call.why(), interrupt::reason::cancelled);
 }
 
+TEST_F(clock_of_a_call, ends_it_when_nothing_is_heard_at_first) {
+  call.arm(start + 10s);
+  call.limit_silence({.first = 20ms, .later = 10s}, start);
+  run(100ms);
+  EXPECT_EQ(call.why(), interrupt::reason::deadline);
+  EXPECT_TRUE(call.silent());
+  EXPECT_FALSE(call.has_heard());
+}
+
+TEST_F(clock_of_a_call, ends_it_when_nothing_more_is_heard) {
+  call.arm(start + 10s);
+  call.limit_silence({.first = 10s, .later = 20ms}, start);
+  run(50ms);
+  EXPECT_FALSE(call.raised());  // `later` counts from the first sign
+  call.heard(interrupt::sign::answer);
+  run(100ms);
+  EXPECT_TRUE(call.silent());
+  EXPECT_TRUE(call.has_heard());
+}
+
+TEST_F(clock_of_a_call, goes_on_while_signs_of_life_come_and_ends_at_its_deadline_all_the_same) {
+  for (const bool counts : {true, false}) {
+    interrupt one(on.timers);
+    const time_point begin = worker::now();
+    one.arm(begin + 200ms);
+    one.limit_silence({.first = 60ms, .later = 60ms, .progress_counts = counts}, begin);
+    for (int i = 0; i < 15 && !one.raised(); ++i) {
+      one.heard(interrupt::sign::progress);
+      run(20ms);
+    }
+    EXPECT_EQ(one.why(), interrupt::reason::deadline);
+    EXPECT_EQ(one.silent(), !counts);
+  }
+}
+
+TEST_F(clock_of_a_call, does_not_take_a_pause_for_silence) {
+  call.arm(start + 10s);
+  call.limit_silence({.first = 20ms, .later = 20ms}, start);
+  call.pause(start);
+  run(60ms);
+  call.heard(interrupt::sign::answer);
+  EXPECT_FALSE(call.raised());
+  call.resume(worker::now());
+  EXPECT_FALSE(call.raised());
+  run(100ms);
+  EXPECT_TRUE(call.silent());
+}
+
+TEST_F(clock_of_a_call, tells_of_slowness_before_silence_ends_it) {
+  bool slow = false;
+  call.arm(start + 10s, start + 10ms, [](void* flag) { *static_cast<bool*>(flag) = true; }, &slow);
+  call.limit_silence({.first = 40ms, .later = {}}, start);
+  run(120ms);
+  EXPECT_TRUE(slow);
+  EXPECT_TRUE(call.silent());
+}
+
 TEST_F(clock_of_a_call, that_was_never_set_is_not_set_by_a_pause) {
   call.pause(start);
   call.resume(start + 1s);

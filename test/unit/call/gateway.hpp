@@ -63,6 +63,7 @@ class gateway {
   cascade::answer_cache answers{{}};
   test::fake_upstream search, backup;
   cascade::retry_budget search_retries{0.1}, backup_retries{0.1};
+  cascade::latency_record latency;  ///< of search__query, where it hedges
   std::map<std::string, port::tool_policy, std::less<>> policies;
   std::string principal;
   std::string head;    ///< the HTTP head of its requests
@@ -182,6 +183,7 @@ class gateway {
          &breakers,
          &recorder,
          {&search_retries, &backup_retries},
+         [this](std::string_view) { return &latency; },
          std::make_shared<const route::table<route::item>>(route::merged_prompts(with_prompts, route::naming::prefix)),
          std::make_shared<const route::resources>(with_resources)});
     service_ = std::make_unique<service>(directory_, breakers, recorder, answers, sealed, 1);

@@ -177,6 +177,48 @@ TEST(the_first_pause_of_retries, is_not_over_the_longest) {
   EXPECT_NE(only_error("tools: {x: {retry: {attempts: 6}}}\n").find("1 to 5"), std::string::npos);
 }
 
+reading with_a_server(const std::string& text) {
+  return read("upstreams: {s: {url: 'http://h'}}\n" + text);
+}
+/// The only warning about this document, or what there is instead.
+std::string only_warning(const std::string& text) {
+  const reading made = with_a_server(text);
+  EXPECT_TRUE(made.errors.empty()) << joined(lines(made.errors));
+  return made.warnings.size() == 1 ? lines(made.warnings)[0] : "not one warning: " + joined(lines(made.warnings));
+}
+
+TEST(tries_that_do_not_fit_into_the_deadline, are_warned_of) {
+  EXPECT_EQ(only_warning("tools: {x: {deadline: 5s, timeout: {total: 2s}, retry: {attempts: 3}}}\n"),
+            "test.yaml:2:67: tools.x.retry.attempts: 3 tries of 2s do not fit into the deadline of 5s");
+  EXPECT_NE(only_warning("tools: {x: {retry: {attempts: 2}}}\n").find("takes the whole deadline"), std::string::npos);
+  EXPECT_TRUE(with_a_server("tools: {x: {timeout: {total: 2s}, retry: {attempts: 3}}}\n").warnings.empty());
+  EXPECT_TRUE(with_a_server("tools: {x: {timeout: {first_byte: 2s}, retry: {attempts: 3}}}\n").warnings.empty());
+}
+
+TEST(a_timeout_that_the_deadline_comes_before, is_warned_of) {
+  for (const char* name : {"first_byte", "idle", "total"}) {
+    const std::string text = "tools: {x: {deadline: 5s, timeout: {" + std::string(name) + ": 5s}}}\n";
+    EXPECT_NE(only_warning(text).find("tools.x.timeout." + std::string(name)), std::string::npos) << only_warning(text);
+  }
+}
+
+TEST(a_second_try_of_a_tool_that_writes, is_warned_of) {
+  EXPECT_NE(only_warning("tools: {x: {read_only: false, hedge: {quantile: 95%}}}\n").find("tools.x.hedge"),
+            std::string::npos);
+}
+
+TEST(a_breaker_that_can_hardly_judge, is_warned_of) {
+  EXPECT_NE(only_warning("breaker: {minimum_calls: 2000}\n").find("breaker.minimum_calls: 2000 calls in 1m"),
+            std::string::npos)
+      << only_warning("breaker: {minimum_calls: 2000}\n");
+  EXPECT_TRUE(with_a_server("breaker: {minimum_calls: 200}\n").warnings.empty());
+}
+
+TEST(a_cooldown_that_is_none, is_warned_of) {
+  EXPECT_NE(only_warning("breaker: {cooldown: 1s}\n").find("breaker.cooldown"), std::string::npos);
+  EXPECT_TRUE(with_a_server("breaker: {cooldown: 5s}\n").warnings.empty());
+}
+
 TEST(a_key_of_sessions, is_too_long_to_be_guessed) {
   EXPECT_EQ(only_error("sessions: {key: short}\n"),
             "test.yaml:1:17: sessions.key: is a secret of 5 characters, which could be guessed; write at least 16");

@@ -160,6 +160,19 @@ std::vector<key_case> tool_cases() {
          return tool(g).breaker.error_rate == 0.10 && g.policy_for("other").breaker.error_rate == 0.15;
        }},
       {"tool.retry", rule("retry: {attempts: 3}"), [](const gateway& g) { return tool(g).retry.attempts == 3; }},
+      {"tool.timeout", rule("timeout: {idle: 4s}"), [](const gateway& g) { return tool(g).timeout.idle == 4s; }},
+      {"timeout.first_byte", rule("timeout: {first_byte: 3s}"),
+       [](const gateway& g) { return tool(g).timeout.first_byte == 3s; }},
+      {"timeout.idle", rule("timeout: {idle: 3s}"), [](const gateway& g) { return tool(g).timeout.idle == 3s; }},
+      {"timeout.total", rule("timeout: {total: 3s}"), [](const gateway& g) { return tool(g).timeout.total == 3s; }},
+      {"timeout.progress_extends", rule("timeout: {progress_extends: false}"),
+       [](const gateway& g) { return !tool(g).timeout.progress_extends; }},
+      {"tool.hedge", rule("hedge: {quantile: 90%}"), [](const gateway& g) { return tool(g).hedge.quantile == 0.9; }},
+      {"hedge.quantile", rule("hedge: {quantile: 95%}"),
+       [](const gateway& g) { return tool(g).hedge.quantile == 0.95; }},
+      {"hedge.least", rule("hedge: {least: 50ms}"), [](const gateway& g) { return tool(g).hedge.least == 50ms; }},
+      {"tool.idempotency_key", rule("idempotency_key: request_id"),
+       [](const gateway& g) { return tool(g).idempotency_key == "request_id"; }},
       {"retry.attempts", rule("retry: {attempts: 2}"), [](const gateway& g) { return tool(g).retry.attempts == 2; }},
       {"retry.backoff", rule("retry: {backoff: 20ms}"), [](const gateway& g) { return tool(g).retry.backoff == 20ms; }},
       {"retry.longest_pause", rule("retry: {longest_pause: 2s}"),
@@ -256,7 +269,9 @@ TEST(every_key, is_in_this_test) {
   add_names("upstream", upstream_keys(), known);
   add_names("tls", tls_keys(), known);
   add_names("tool", tool_keys(), known);
+  add_names("timeout", timeout_keys(), known);
   add_names("retry", retry_keys(), known);
+  add_names("hedge", hedge_keys(), known);
   add_names("cache_step", cache_step_keys(), known);
   add_names("tool_step", tool_step_keys(), known);
   add_names("fixed_step", fixed_step_keys(), known);
