@@ -25,6 +25,18 @@ class Answer:
         error = {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": text}}
         return cls(status, json.dumps(error).encode(), "application/json")
 
+    def written(self) -> bytes:
+        return self.head() + self.body
+
+    def head(self) -> bytes:
+        lines = [f"HTTP/1.1 {self.status} Scripted"]
+        if self.status != 204:
+            lines.append(f"Content-Length: {len(self.body)}")
+        if self.media_type is not None:
+            lines.append(f"Content-Type: {self.media_type}")
+        lines += [f"{name}: {value}" for name, value in self.fields.items()]
+        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
 
 @dataclass
 class Request:
@@ -37,14 +49,18 @@ class Request:
         return next((value for key, value in self.fields if key.lower() == name.lower()), None)
 
 
+def parse_head(head: bytes) -> Request:
+    first, *lines = head.decode("latin-1").strip().split("\r\n")
+    fields = [(name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
+    return Request(*first.split(" ")[:2], fields, b"")
+
+
 async def read_request(reader: asyncio.StreamReader) -> Request | None:
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError:
         return None
-    first, *lines = head.decode("latin-1").strip().split("\r\n")
-    fields = [(name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
-    request = Request(*first.split(" ")[:2], fields, b"")
+    request = parse_head(head)
     request.body = await reader.readexactly(int(request.header("content-length") or 0))
     return request
 
@@ -56,13 +72,7 @@ class HttpConnection:
         self.piece = 0
 
     async def whole(self, answer: Answer) -> None:
-        lines = [f"HTTP/1.1 {answer.status} Scripted"]
-        if answer.status != 204:
-            lines.append(f"Content-Length: {len(answer.body)}")
-        if answer.media_type is not None:
-            lines.append(f"Content-Type: {answer.media_type}")
-        lines += [f"{name}: {value}" for name, value in answer.fields.items()]
-        self.writer.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
+        self.writer.write(answer.head())
         for piece in self._pieces(answer.body):
             self.writer.write(piece)
             await self.writer.drain()
@@ -100,10 +110,15 @@ class Listening:
         self.port = port
         self.tls: ssl.SSLContext | None = None
         if tls is not None:
-            self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            self.tls.load_cert_chain(*tls)
+            self.certify(*tls)
         self.tasks: set[asyncio.Task] = set()  # of connections
+        self.most_buffered = MOST_HEAD  # bytes that may wait to be read on a connection
         self.cut = 0  # connections that the peer ended while something was being written
+
+    def certify(self, certificate, key) -> None:
+        """The certificate from the next start on. No session from before is known then."""
+        self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.tls.load_cert_chain(certificate, key)
 
     @property
     def origin(self) -> str:
@@ -112,7 +127,7 @@ class Listening:
     def start(self):
         async def listen():
             self.socket = await asyncio.start_server(
-                self._accept, "127.0.0.1", self.port, ssl=self.tls, limit=MOST_HEAD, backlog=512
+                self._accept, "127.0.0.1", self.port, ssl=self.tls, limit=self.most_buffered, backlog=512
             )
             self.port = self.socket.sockets[0].getsockname()[1]
 
