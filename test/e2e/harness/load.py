@@ -1,10 +1,12 @@
-"""Steady traffic in the background: an open loop of tools/call over keep-alive connections, each answer kept."""
+"""Many calls over keep-alive connections, each answer kept: steady traffic in the background (`Load`), or so many clients
+at once (`Callers`)."""
 
 import asyncio
 import json
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.mcp_client import MARKER, McpClient, messages_of
@@ -29,9 +31,20 @@ class Sample:
         return self.sent + self.took
 
     @property
+    def result(self) -> dict:
+        return (self.message or {}).get("result") or {}
+
+    @property
+    def text(self) -> str:
+        return "\n".join(block.get("text", "") for block in self.result.get("content", []))
+
+    @property
     def marker(self) -> dict:
-        result = (self.message or {}).get("result") or {}
-        return (result.get("_meta") or {}).get(MARKER, {})
+        return (self.result.get("_meta") or {}).get(MARKER, {})
+
+    @property
+    def steps(self) -> list[str]:
+        return self.marker.get("steps", [])
 
     @property
     def served_by(self) -> str:
@@ -43,22 +56,58 @@ class Sample:
     @property
     def refused(self) -> bool:
         """The breaker kept this call from the primary."""
-        return any(step == "primary:refused" for step in self.marker.get("steps", []))
+        return any(step == "primary:refused" for step in self.steps)
+
+
+class Connections:
+    """Kept connections of one session, as many as there are calls at once."""
+
+    def __init__(self, port: int):
+        with McpClient(port) as client:
+            self.session, self.version = client.session, client.version
+        self.port = port
+        self.idle: list[tuple] = []
+
+    def close(self) -> None:
+        for _, writer in self.idle:
+            writer.close()
+        self.idle.clear()
+
+    async def call(self, number: int, tool: str, arguments: dict) -> Sample:
+        """A call with this number as its id."""
+        params = {"name": tool, "arguments": arguments}
+        body = json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).encode()
+        head = (
+            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            f"Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {self.version}\r\n"
+            f"Mcp-Session-Id: {self.session}\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        sent = time.monotonic()
+        status, message = 0, None
+        try:
+            reader, writer = self.idle.pop() if self.idle else await asyncio.open_connection("127.0.0.1", self.port)
+            writer.write(head.encode() + body)
+            status, media_type, answer = await read_answer(reader)
+            responses = [found for found in messages_of(media_type, answer) if found.get("id") == number]
+            message = responses[0] if len(responses) == 1 else None
+            self.idle.append((reader, writer))
+        except (OSError, asyncio.IncompleteReadError, ValueError):
+            pass  # the sample says that no answer came
+        return Sample(sent, time.monotonic() - sent, status, message)
 
 
 class Load:
     """`rate` calls a second for as long as the `with` block lasts. A call that is late does not delay the next."""
 
     def __init__(self, port: int, tool: str, arguments: dict, rate: float):
-        with McpClient(port) as client:
-            self.session, self.version = client.session, client.version
+        self.connections = Connections(port)
+        self.session = self.connections.session
         self.port = port
         self.tool = tool
         self.arguments = arguments
         self.rate = rate
         self.samples: list[Sample] = []
         self.stopping = threading.Event()
-        self.idle: list[tuple] = []
         self.thread = threading.Thread(target=lambda: asyncio.run(self._run()), name="load")
 
     def __enter__(self) -> "Load":
@@ -93,34 +142,47 @@ class Load:
             sent += 1
         if running:
             await asyncio.wait(running, timeout=30)
-        for _, writer in self.idle:
-            writer.close()
+        self.connections.close()
 
     async def _call(self, number: int) -> None:
-        request = {
-            "jsonrpc": "2.0",
-            "id": number,
-            "method": "tools/call",
-            "params": {"name": self.tool, "arguments": self.arguments},
-        }
-        body = json.dumps(request).encode()
-        head = (
-            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-            f"Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {self.version}\r\n"
-            f"Mcp-Session-Id: {self.session}\r\nContent-Length: {len(body)}\r\n\r\n"
-        )
-        sent = time.monotonic()
-        status, message = 0, None
-        try:
-            reader, writer = self.idle.pop() if self.idle else await asyncio.open_connection("127.0.0.1", self.port)
-            writer.write(head.encode() + body)
-            status, media_type, answer = await read_answer(reader)
-            responses = [found for found in messages_of(media_type, answer) if found.get("id") == number]
-            message = responses[0] if len(responses) == 1 else None
-            self.idle.append((reader, writer))
-        except (OSError, asyncio.IncompleteReadError, ValueError):
-            pass  # the sample says that no answer came
-        self.samples.append(Sample(sent, time.monotonic() - sent, status, message))
+        self.samples.append(await self.connections.call(number, self.tool, self.arguments))
+
+
+class Callers:
+    """`at_once` clients, in a `with` block. Not thread-safe."""
+
+    def __init__(self, port: int, at_once: int):
+        self.connections = Connections(port)
+        self.at_once = at_once
+        self.runner = asyncio.Runner()
+        self.made = 0
+
+    def __enter__(self) -> "Callers":
+        return self
+
+    def __exit__(self, *_) -> None:
+        async def close() -> None:
+            self.connections.close()
+
+        self.runner.run(close())
+        self.runner.close()
+
+    def all(self, calls: Iterable[tuple[str, dict]]) -> list[Sample]:
+        """Makes each (tool, arguments); the samples in the order of the calls. A client makes its next call when it has
+        the answer to the one before."""
+        return self.runner.run(self._all(list(calls)))
+
+    async def _all(self, calls: list[tuple[str, dict]]) -> list[Sample]:
+        samples: list[Sample | None] = [None] * len(calls)
+        waiting = iter(enumerate(calls))
+        first, self.made = self.made, self.made + len(calls)
+
+        async def client() -> None:
+            for index, (tool, arguments) in waiting:
+                samples[index] = await self.connections.call(first + index, tool, arguments)
+
+        await asyncio.gather(*(client() for _ in range(min(self.at_once, len(calls)))))
+        return samples
 
 
 async def read_answer(reader: asyncio.StreamReader) -> tuple[int, str, bytes]:
