@@ -3,7 +3,7 @@
 import itertools
 
 from harness.certificates import Authority
-from harness.faulty_server import CountingServer, Fault, FaultyCarrier, hinted
+from harness.faulty_server import CountingServer, Fault, FaultyCarrier, hinted, well
 from harness.fleet import metric
 from harness.mcp_client import McpClient
 from harness.scripted_http import Answer
@@ -72,7 +72,7 @@ class Drill:
 
     def save_up(self) -> None:
         """Calls that go well, until the budget has all the retries that it may save."""
-        self.server.plan = lambda run, arrival: None
+        self.server.plan = well
         with self.client() as client:
             for _ in range(10):
                 assert client.call("up__reading", {"run": self.run()}).marker == {}

@@ -8,8 +8,9 @@ import json
 import re
 import socket
 import struct
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from harness.carriers import HttpCarrier
@@ -39,48 +40,51 @@ class Fault:
     streamed: bool = False  # the answer is an event stream
 
 
+def well(run: str, arrival: int) -> None:
+    """The plan by which nothing goes wrong."""
+
+
 class FaultyCarrier(HttpCarrier):
     """Streamable HTTP; a call goes as `plan(run, arrival)` says: `arrival` is 0 for the first time that it comes."""
 
     def __init__(self, server: ToolServer, port: int = 0, *, most_buffered: int = 16 * 1024, **options):
         super().__init__(server, port, **{"sessions": False, "get_stream": False, **options})
-        self.plan: Callable[[str, int], Fault | None] = lambda run, arrival: None
+        self.plan: Callable[[str, int], Fault | None] = well
         self.arrived: Counter[str] = Counter()  # calls of which any byte came
-        self.connected = 0
+        self.declined: Counter[str] = Counter()  # calls that were answered and not carried out
+        self.request_sizes: set[int] = set()  # bytes, of calls that were read to the end
+        self.answer_sizes: set[int] = set()  # and of their answers, had they been written to the end
         self.most_buffered = most_buffered
         self.writers: set[asyncio.StreamWriter] = set()
         self.unread = 0  # so many of the next connections are reset before anything is read
+        self.idle_limit: float | None = None  # seconds after which a connection without a request is closed
+        self.connected = 0
 
     def shut(self, *, how: str = "close") -> None:
-        """Nobody listens any more, and every connection is ended."""
+        """Nobody listens any more, and every connection has been ended."""
         Loop.run(self._shut(how))
 
     def cut_all(self, *, how: str = "close") -> None:
         """Ends every connection; new ones are welcome."""
-
-        async def cut() -> None:
-            self._cut(how)
-
-        Loop.run(cut())
+        Loop.run(self._cut(how))
 
     def open_again(self) -> None:
         self.start()
 
-    async def pause(self, length: float) -> None:
-        """A restart that takes this long. On the servers' loop."""
-        await self._shut("close")
-        await asyncio.sleep(length)
-        self.socket = await asyncio.start_server(
-            self._accept, "127.0.0.1", self.port, limit=self.most_buffered, backlog=512
-        )
+    def restart(self, *, how: str = "close", away: float = 0.0) -> None:
+        self.shut(how=how)
+        time.sleep(away)
+        self.open_again()
 
     async def _shut(self, how: str) -> None:
         self.socket.close()
-        self._cut(how)
+        await self._cut(how)
 
-    def _cut(self, how: str) -> None:
-        for writer in list(self.writers):
+    async def _cut(self, how: str) -> None:
+        writers = list(self.writers)
+        for writer in writers:
             end(writer, how)
+        await asyncio.gather(*(writer.wait_closed() for writer in writers), return_exceptions=True)
 
     async def converse(self, reader, writer) -> None:
         if self.unread > 0:
@@ -115,8 +119,15 @@ class FaultyCarrier(HttpCarrier):
                 return None
             if total is not None and len(data) >= total:
                 request.body = data[body_from:total]
+                if known:
+                    self.request_sizes.add(total)
                 return request, fault
-            if not (more := await reader.read(64 * 1024)):
+            try:
+                async with asyncio.timeout(None if data else self.idle_limit):
+                    more = await reader.read(64 * 1024)
+            except TimeoutError:
+                more = b""
+            if not more:
                 return None
             data += more
 
@@ -129,10 +140,13 @@ class FaultyCarrier(HttpCarrier):
         if fault.where == "instead":
             if fault.carried_out:
                 await self.server.respond(message, ignore)
+            else:
+                self.declined[message["params"]["arguments"]["run"]] += 1
             await connection.whole(fault.answer)
             return True
         text = json.dumps(await self.server.respond(message, ignore))
         written = streamed(text) if fault.streamed else Answer(200, text.encode(), "application/json").written()
+        self.answer_sizes.add(len(written))
         if fault.where == "after":
             self._end_with(connection.writer, written, fault.how)
             return False
@@ -164,6 +178,8 @@ class FaultyCarrier(HttpCarrier):
 
 def end(writer: asyncio.StreamWriter, how: str) -> None:
     """`close`: FIN; `reset`: RST, and what was not yet read is lost."""
+    if writer.transport.is_closing():
+        return
     if how == "close":
         writer.close()
         return
@@ -186,19 +202,18 @@ class CountingServer(ToolServer):
 
     def __init__(self, *tools: str | dict):
         self.carried_out: Counter[str] = Counter()
+        self.delay = 0.0  # seconds that it takes
         names = [each if isinstance(each, str) else each["name"] for each in tools]
         super().__init__(tools, **{name: self._count for name in names})
 
     async def _count(self, call: Call) -> dict:
         run = call.arguments["run"]
         self.carried_out[run] += 1
+        if self.delay:
+            await asyncio.sleep(self.delay)
         return text_result(f"done {run}")
 
 
 def hinted(name: str, *hints: str) -> dict:
     """hinted("look", "readOnlyHint")."""
     return tool(name, annotations=dict.fromkeys(hints, True))
-
-
-def calls_of(tool: str, runs: Iterable[str], **arguments) -> list[tuple[str, dict]]:
-    return [(tool, {"run": run, **arguments}) for run in runs]

@@ -50,9 +50,9 @@ class ModernServer(ToolServer):
             self.channels.remove(channel)
 
 
-def modern_carrier(server: ToolServer, **options) -> HttpCarrier:
+def modern_carrier(server: ToolServer, kind: type[HttpCarrier] = HttpCarrier, **options) -> HttpCarrier:
     """Streamable HTTP as the modern era has it, strict in everything that a server may check."""
-    carrier = HttpCarrier(server, sessions=False, get_stream=False, **options)
+    carrier = kind(server, sessions=False, get_stream=False, **options)
 
     async def first(request: Request) -> Answer | None:
         if request.verb != "POST":
