@@ -12,8 +12,11 @@ import threading
 
 
 def copy(read, write) -> None:
-    while data := read(65536):
-        write(data)
+    try:
+        while data := read(65536):
+            write(data)
+    except OSError:
+        pass
     os._exit(0)
 
 
