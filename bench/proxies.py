@@ -64,6 +64,20 @@ upstreams:
 """
 
 
+def commit():
+    found = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL, text=True).stdout.strip()
+    return found or "unknown"
+
+
+def processor():
+    with open("/proc/cpuinfo") as info:
+        for line in info:
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return "unknown processor"
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -95,24 +109,25 @@ def on_core(core, *command):
     return ["taskset", "-c", core, *map(str, command)]
 
 
-class Bench:
-    """Starts what is needed and ends all of it when the `with` block is left."""
+def nginx_config(folder, port, server):
+    return NGINX.format(folder=folder, port=port, server=server, user="user root;" if os.geteuid() == 0 else "")
+
+
+class Processes:
+    """Programs that all end when the `with` block is left."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.stack = contextlib.ExitStack()
-        self.server = free_port()
 
     def __enter__(self):
-        self._start(LOAD_CORE, BUILD / "bench_load", "server", "--port", self.server)
-        wait_until(lambda: accepts(self.server), "the tool server")
         return self
 
     def __exit__(self, *unused):
         self.stack.close()
 
-    def _start(self, core, *command):
-        process = subprocess.Popen(on_core(core, *command), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    def start(self, *command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, **options):
+        process = subprocess.Popen([*map(str, command)], stdin=stdin, stdout=stdout, **options)
 
         def end():
             process.terminate()
@@ -125,12 +140,27 @@ class Bench:
         self.stack.callback(end)
         return process
 
+
+class Bench(Processes):
+    """The proxies, and beside the load the tool server that all of them forward to."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.server = free_port()
+
+    def __enter__(self):
+        self._start(LOAD_CORE, BUILD / "bench_load", "server", "--port", self.server)
+        wait_until(lambda: accepts(self.server), "the tool server")
+        return self
+
+    def _start(self, core, *command):
+        return self.start(*on_core(core, *command))
+
     def nginx(self):
         """(port, process id of the one worker)"""
         port = free_port()
         config = self.folder / "nginx.conf"
-        user = "user root;" if os.geteuid() == 0 else ""
-        config.write_text(NGINX.format(folder=self.folder, port=port, server=self.server, user=user))
+        config.write_text(nginx_config(self.folder, port, self.server))
         master = self._start(PROXY_CORE, "nginx", "-c", config, "-p", self.folder)
         wait_until(lambda: accepts(port), "nginx")
         children = pathlib.Path(f"/proc/{master.pid}/task/{master.pid}/children")

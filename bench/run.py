@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-from proxies import BUILD, ROOT, Bench
+from proxies import BUILD, Bench, commit, processor
 
 FLOOD_EVENTS = 1000  # of the tool `flood`
 IDLE_CONNECTIONS = 9000
@@ -173,17 +173,9 @@ def breaker_rows(quick, table):
 
 
 def heading():
-    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], stdout=subprocess.PIPE,
-                            stderr=subprocess.DEVNULL, text=True).stdout.strip() or "unknown"
-    model = "unknown processor"
-    with open("/proc/cpuinfo") as info:
-        for line in info:
-            if line.startswith("model name"):
-                model = line.split(":", 1)[1].strip()
-                break
     nginx = subprocess.run(["nginx", "-v"], stderr=subprocess.PIPE, text=True).stderr.strip().removeprefix("nginx version: ")
-    return (f"{model}, {os.cpu_count()} cores, Linux {platform.release()}; {nginx}; "
-            f"commit {commit}; load before: {os.getloadavg()[0]:.1f}")
+    return (f"{processor()}, {os.cpu_count()} cores, Linux {platform.release()}; {nginx}; "
+            f"commit {commit()}; load before: {os.getloadavg()[0]:.1f}")
 
 
 def main():
