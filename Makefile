@@ -10,7 +10,7 @@ CPP_SOURCES  = $$(git ls-files -co --exclude-standard 'src/*.[hc]pp' 'test/*.[hc
 BUILD        = cmake --build --preset $(1) -j $(JOBS) $(2) </dev/null
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test unit check sim e2e sanitize fuzz bench bench-quick format format-check lint \
+.PHONY: help run build test unit check sim e2e sanitize fuzz bench bench-quick bench-failure format format-check lint \
         setup setup-test setup-bench clean
 
 help: ## this list
@@ -56,6 +56,9 @@ bench-quick: build setup-bench ## the same in about a minute, too short to quote
 	@$(PYTHON) bench/run.py --quick </dev/null
 	@$(PYTHON) bench/redis.py --quick </dev/null
 	@$(PYTHON) bench/frozen_redis.py --quick </dev/null
+
+bench-failure: build setup-bench ## five outages, with Switchgear and without, in three minutes
+	@$(PYTHON) bench/failure.py </dev/null
 
 format: setup-test ## clang-format in place
 	@$(FORMAT) -i $(CPP_SOURCES)
