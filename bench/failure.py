@@ -9,6 +9,7 @@ with nothing in between. Five scenarios, one table. Any other MCP gateway can be
   bench/failure.py --direct                no gateway at all
   bench/failure.py --gateway URL --tool NAME [--server-port 9001] [--stand-in TEXT] [--header 'Name: value']
                                            a gateway of yours, with http://127.0.0.1:9001/mcp as its tool server
+  bench/failure.py --transcript            what one agent sees of an outage, with and without Switchgear
 """
 import argparse
 import asyncio
@@ -26,6 +27,7 @@ from failure import systems, table
 from failure.figures import UNKNOWN, figures
 from failure.paces import DEFAULTS, QUICK, SCALED
 from failure.sick_server import PARTS_A_TRIAL, lift_descriptor_limit
+from failure.transcript import transcript
 from failure.trial import SCENARIOS, run
 
 
@@ -36,6 +38,7 @@ def arguments():
     options.add_argument("--scenario", default=",".join(SCENARIOS), help=f"some of {','.join(SCENARIOS)}")
     options.add_argument("--seed", type=int, default=2, help="which calls fail where a share of them does")
     options.add_argument("--json", metavar="FILE", help="the figures as numbers, too")
+    options.add_argument("--transcript", action="store_true", help="what one agent sees; nothing is measured")
     chosen = options.add_argument_group("what is measured (otherwise Switchgear, nginx if it is installed, and direct)")
     for kind in ("switchgear", "nginx", "direct"):
         chosen.add_argument(f"--{kind}", action="store_true")
@@ -112,6 +115,8 @@ def main():
     pace = QUICK if chosen.quick else DEFAULTS if chosen.defaults else SCALED
     lift_descriptor_limit()
     with tempfile.TemporaryDirectory(prefix="switchgear-bench-") as folder:
+        if chosen.transcript:
+            return asyncio.run(transcript(folder))
         print(heading(chosen, pace) + "\n", flush=True)
         began = time.monotonic()
         results = asyncio.run(compare(chosen, pace, folder))

@@ -1,8 +1,10 @@
-"""The failure benchmark is honest: its figures follow from what happened, what has no breaker does not trip."""
+"""The failure benchmark is honest: its figures follow from what happened, what has no breaker does not trip, and README.md
+shows what its command prints."""
 
 import asyncio
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -284,6 +286,7 @@ def commands(tmp_path_factory):
         "quick": Command(folder, "quick", "--quick", "--scenario", "dead,hung", "--json", folder / "quick.json"),
         "theirs": Command(folder, "theirs", "--quick", "--scenario", "slow", "--gateway", theirs.url, "--tool", "up__stock",
                           "--server-port", server_port, "--json", folder / "theirs.json"),
+        "transcript": Command(folder, "transcript", "--transcript"),
     }
     yield started
     for command in started.values():
@@ -360,3 +363,27 @@ def test_any_gateway_can_be_measured(commands):
     assert row["trip"] == figures.BEFORE or row["trip"] < 6
     assert row["load_in_outage"] < 0.8 and row["stand-in"] > 0.2
     assert row["back"] is not None
+
+
+def told(text):
+    """(heading, [(title, events, what was seen)]) of a transcript, without the times and counts of this run."""
+    head, *stories = text.strip().split("\n\n")
+    found = []
+    for story in stories:
+        title, *lines = story.splitlines()
+        shapes = []
+        for line in lines:
+            line = re.sub(r"^ +\d+:\d\d(-\d+:\d\d)?", "", line)
+            line = re.sub(r"\d+(\.\d+)? (ms|s|min)\b", "TIME", line)
+            shapes.append(" ".join(line.split()))
+        found.append((title, [one for one in shapes if one.startswith("--")], set(shapes)))
+    return head, found
+
+
+@pytest.mark.timing
+@pytest.mark.slow
+def test_the_readme_shows_what_the_command_prints(commands):
+    readme = (REPOSITORY / "README.md").read_text()
+    shown = re.search(r"^```\n\$ bench/failure\.py --transcript\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    assert shown, "README.md has the transcript, under its command"
+    assert told(shown.group(1)) == told(commands["transcript"].text())
