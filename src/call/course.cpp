@@ -125,7 +125,8 @@ standing course::now_standing() const {
           primary_,
           step_.now,
           interrupt_.deadline() - call_.arrived,
-          interrupt_.why() == async::interrupt::reason::shutdown};
+          interrupt_.why() == async::interrupt::reason::shutdown,
+          step_.details};
 }
 
 }  // namespace switchgear::call

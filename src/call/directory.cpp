@@ -1,5 +1,6 @@
 #include "call/directory.hpp"
 
+#include "call/known_arguments.hpp"
 #include "cascade/stand_in.hpp"
 
 #include <boost/json.hpp>
@@ -177,13 +178,28 @@ void directory::prepare(tool& owner, const cascade::tool_step& step, prepared_st
   } else if (out.target == &owner) {
     problems_.push_back(owner.entry->name + ": it cannot be its own fallback");
   }
-  if (step.arguments.empty()) return;
-  auto compiled = cascade::argument_template::compile(step.arguments);
-  if (compiled) {
-    out.arguments = std::move(*compiled);
-  } else {
+  const auto wrong = [&](std::string_view what, const error_code& why) {
     out.target = nullptr;  // called with other arguments than meant, it could do anything
-    problems_.push_back(owner.entry->name + ": the arguments for " + step.name + ": " + compiled.error().message());
+    problems_.push_back(owner.entry->name + ": the " + std::string(what) + " " + step.name + ": " + why.message());
+  };
+  if (!step.arguments.empty()) {
+    auto compiled = cascade::json_template::compile(step.arguments);
+    if (!compiled) return wrong("arguments for", compiled.error());
+    say_unknown(owner, "tool " + step.name, compiled->paths());
+    out.arguments = std::move(*compiled);
+  }
+  if (!step.result.empty()) {
+    auto compiled = cascade::result_template::compile(step.result);
+    if (!compiled) return wrong("result of", compiled.error());
+    out.mapping = std::move(*compiled);
+  }
+}
+
+/// `what` is the step that names these arguments of the caller's.
+void directory::say_unknown(const tool& owner, std::string_view what, const std::vector<std::string>& paths) {
+  for (const std::string& name : unknown_arguments(owner.entry->definition, paths)) {
+    problems_.push_back(owner.entry->name + ": its fallback " + std::string(what) + " needs the argument " + name +
+                        ", which is not in its inputSchema; without it the step is passed over");
   }
 }
 
@@ -194,7 +210,7 @@ void directory::prepare(tool& owner, const cascade::fixed_step& step, prepared_s
   }
   std::string why = "it has no structured content";
   if (owner.accepts(step.structured, &why)) {
-    out.result = cascade::fixed_result(step);
+    out.result = cascade::plain_result({step.text, step.structured});
   } else {
     problems_.push_back(owner.entry->name + ": its static answer does not fit its outputSchema: " + why);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cascade/hedge.hpp"
+#include "cascade/result_template.hpp"
 #include "cascade/retry.hpp"
 #include "cascade/template.hpp"
 #include "port/breakers.hpp"
@@ -31,9 +32,10 @@ struct tool;
 
 /// A step of the cascade, resolved. Which members are set follows from the policy's step at the same place.
 struct prepared_step {
-  const tool* target = nullptr;                         ///< of a tool step; null: there is no such tool now
-  std::optional<cascade::argument_template> arguments;  ///< of a tool step; unset: the caller's own
-  std::string result;                                   ///< of a fixed step: the whole result; empty: it does not fit
+  const tool* target = nullptr;                     ///< of a tool step; null: there is no such tool now
+  std::optional<cascade::json_template> arguments;  ///< of a tool step; unset: the caller's own
+  std::optional<cascade::result_template> mapping;  ///< what is taken of the answer; unset: all of it
+  std::string result;                               ///< of a fixed step: the whole result; empty: it does not fit
 };
 
 /// A tool as the call path sees it, or one server's prompts, resources or completions, which have a breaker of their
@@ -120,6 +122,7 @@ class directory {
   void prepare_steps(tool& owner);
   void prepare(tool& owner, const cascade::tool_step& step, prepared_step& out);
   void prepare(tool& owner, const cascade::fixed_step& step, prepared_step& out);
+  void say_unknown(const tool& owner, std::string_view what, const std::vector<std::string>& paths);
 
   std::shared_ptr<const route::catalogue> catalogue_;
   std::shared_ptr<const route::table<route::item>> prompts_;

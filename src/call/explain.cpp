@@ -138,6 +138,7 @@ std::string explain(const standing& how) {
   told.detail = detail;
   told.fallback = &how.called.policy.fallback;
   told.steps = how.machine.steps();
+  told.step_details = how.details;
   told.alternatives = alternatives(how);
   return failure_text(told);
 }

@@ -5,6 +5,7 @@
 #include "call/directory.hpp"
 #include "cascade/stand_in.hpp"
 
+#include <span>
 #include <string>
 
 namespace switchgear::call {
@@ -17,6 +18,7 @@ struct standing {
   time_point now;
   duration allowed;  ///< from the call's arrival to its deadline
   bool shutting_down = false;
+  std::span<const std::string> details = {};  ///< step_context::details
 };
 
 /// The marker of an answer by `who`; a stored answer's age is for the caller to add.

@@ -1,10 +1,15 @@
 #include "call/step_request.hpp"
 
+#include <boost/json/value.hpp>
+
 namespace switchgear::call {
 
-error_code step_request::build(const port::incoming_call& call, const cascade::argument_template& arguments) {
+error_code step_request::build(const port::incoming_call& call, const cascade::json_template& arguments,
+                               std::string* missing) {
   const protocol::message& seen = *call.seen;
-  const auto filled = arguments.fill(seen.arguments.in(call.text));
+  const auto given = cascade::read_arguments(seen.arguments.in(call.text));
+  if (!given) return given.error();
+  const auto filled = arguments.fill(*given, missing);
   if (!filled) return filled.error();
 
   const std::string_view id = seen.id.in(call.text);

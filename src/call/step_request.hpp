@@ -18,8 +18,9 @@ class step_request {
   step_request& operator=(const step_request&) = delete;
 
   /// Builds the request from the caller's, with its `_meta` and the arguments that the template makes of the caller's.
-  /// Errors: those of argument_template::fill and of protocol::peek.
-  error_code build(const port::incoming_call& call, const cascade::argument_template& arguments);
+  /// Errors: those of read_arguments, of json_template::fill (with *missing as there) and of protocol::peek.
+  error_code build(const port::incoming_call& call, const cascade::json_template& arguments,
+                   std::string* missing = nullptr);
 
   /// After build() without an error. `tool` is the upstream's name of the tool.
   port::outgoing_request outgoing(std::string_view tool, const port::client& client) const {

@@ -1,9 +1,14 @@
 #include "call/steps.hpp"
 
+#include "call/explain.hpp"
 #include "call/question.hpp"
 #include "call/retries.hpp"
 #include "call/rounds.hpp"
 #include "call/step_request.hpp"
+#include "cascade/stand_in.hpp"
+#include "protocol/text.hpp"
+
+#include <boost/json.hpp>
 
 #include <utility>
 
@@ -24,15 +29,72 @@ cascade::event look_in_cache(step_context& of, const cascade::cache_step& step) 
   return {ending::hit};
 }
 
+bool fits(step_context& of, std::size_t number, std::string_view structured) {
+  std::string why;
+  if (of.called.accepts(structured, &why)) return true;
+  of.explain(number, why);
+  return false;
+}
+
+/// What another did instead of answering. Of one that said nothing there is nothing to say.
+void explain_reply(step_context& of, std::size_t number, const attempt& tried) {
+  if (tried.refused || tried.what.how == ending::timed_out || tried.what.how == ending::cancelled) return;
+  of.explain(number, describe(tried.reply));
+}
+
+/// Makes the stand-in of another's answer, which is JSON; says what became of it.
+ending map_answer(step_context& of, std::size_t number, const cascade::result_template& how, std::string_view answer) {
+  boost::json::parse_options deep;
+  deep.max_depth = 128;
+  error_code error;
+  const auto parsed = boost::json::parse(answer, error, {}, deep);
+  if (error) {
+    of.explain(number, "its answer is not JSON: " + error.message());
+    return ending::failed;
+  }
+  std::string missing;
+  auto made = how.fill(parsed, &missing);
+  if (!made) {
+    of.explain(number, missing);
+    return ending::unmapped;
+  }
+  if (!fits(of, number, made->structured)) return ending::unfit;
+  of.found.made = cascade::plain_result(*made);
+  of.found.result = of.found.made;
+  return ending::hit;
+}
+
+ending take_answer(step_context& of, std::size_t number, port::reply& reply) {
+  const protocol::message& message = reply.message;
+  if (!message.result || message.is_error || asks_for_input(reply)) {
+    if (message.is_error) of.explain(number, "isError");
+    return ending::failed;
+  }
+  of.found.who = served_by::tool;
+  of.found.body = std::move(reply.body);
+  const std::string_view body = of.found.body.view();
+  if (const auto& mapping = of.called.steps[number].mapping) {
+    return map_answer(of, number, *mapping, message.result.in(body));
+  }
+  if (!fits(of, number, message.structured_content.in(body))) return ending::unfit;
+  of.found.result = message.result.in(body);
+  return ending::hit;
+}
+
 // Its progress is not relayed: the client may have seen the primary's, and progress must not go back.
-boost::asio::awaitable<cascade::event> call_other_tool(step_context& of, const prepared_step& step) {
+boost::asio::awaitable<cascade::event> call_other_tool(step_context& of, std::size_t number) {
+  const prepared_step& step = of.called.steps[number];
   if (step.target == nullptr) co_return cascade::event{ending::unreachable};
   const port::incoming_call& call = of.call;
   const std::string_view original = step.target->entry->original;
   step_request request;
   port::outgoing_request outgoing{.text = call.text, .seen = call.seen, .target = original, .client = call.client};
   if (step.arguments) {
-    if (request.build(call, *step.arguments)) co_return cascade::event{ending::no_argument};
+    std::string missing;
+    if (request.build(call, *step.arguments, &missing)) {
+      of.explain(number, missing);
+      co_return cascade::event{ending::no_argument};
+    }
     outgoing = request.outgoing(original, call.client);
   }
   attempt_context given{.on = of.on,
@@ -45,21 +107,11 @@ boost::asio::awaitable<cascade::event> call_other_tool(step_context& of, const p
   co_await try_with_retries(given, nullptr, of.with.random, tried);
   of.now = tried.ended;
   cascade::event ended = event_of(tried, *step.target, false);
-  if (tried.what.how != ending::answered) co_return ended;
-
-  const protocol::message& message = tried.reply.message;
-  if (!message.result || message.is_error || asks_for_input(tried.reply)) {
-    ended.how = ending::failed;
-    co_return ended;
+  if (tried.what.how == ending::answered) {
+    ended.how = take_answer(of, number, tried.reply);
+  } else {
+    explain_reply(of, number, tried);
   }
-  of.found.body = std::move(tried.reply.body);
-  if (!of.called.accepts(message.structured_content.in(of.found.body.view()))) {
-    ended.how = ending::unfit;
-    co_return ended;
-  }
-  of.found.result = message.result.in(of.found.body.view());
-  of.found.who = served_by::tool;
-  ended.how = ending::hit;
   co_return ended;
 }
 
@@ -77,6 +129,14 @@ const std::optional<cascade::answer_key>& step_context::key() {
   return *made_key;
 }
 
+void step_context::explain(std::size_t number, std::string_view detail) {
+  constexpr std::size_t longest = 120;
+  if (detail.empty()) return;
+  if (details.size() <= number) details.resize(number + 1);
+  // A peer's bytes may be no UTF-8, and would make an answer that is no JSON.
+  details[number] = protocol::unquoted(protocol::quoted(protocol::head(detail, longest))).value();
+}
+
 cascade::event event_of(const attempt& tried, const tool& target, bool in_dialogue) {
   const bool presentable = tried.reply.has_message && tried.reply.message.error;
   return {tried.what.how, tried.what.reason, tried.acted(target), presentable, in_dialogue, tried.tries};
@@ -85,9 +145,8 @@ cascade::event event_of(const attempt& tried, const tool& target, bool in_dialog
 boost::asio::awaitable<cascade::event> try_step(step_context& of, std::size_t number) {
   const cascade::step& step = of.called.policy.fallback.steps[number];
   if (const auto* cache = std::get_if<cascade::cache_step>(&step)) co_return look_in_cache(of, *cache);
-  const prepared_step& prepared = of.called.steps[number];
-  if (std::holds_alternative<cascade::tool_step>(step)) co_return co_await call_other_tool(of, prepared);
-  co_return take_fixed(of, prepared);
+  if (std::holds_alternative<cascade::tool_step>(step)) co_return co_await call_other_tool(of, number);
+  co_return take_fixed(of, of.called.steps[number]);
 }
 
 }  // namespace switchgear::call

@@ -21,6 +21,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace switchgear::call {
 
@@ -41,6 +42,7 @@ struct found_answer {
   std::optional<duration> age;
   std::shared_ptr<const std::string> stored;  // of a cache step
   buffer body;                                // of a tool step
+  std::string made;                           // of another's answer
 };
 
 /// One call's steps. What they are given outlives them all; what they find is in `found`.
@@ -53,10 +55,13 @@ struct step_context {
 
   time_point now{};    ///< when the last action ended
   found_answer found;  ///< after an event `hit`
+  /// Why a step ended as it did, for people, by the step's number; short or empty where nobody has more to say.
+  std::vector<std::string> details;
   std::optional<std::optional<cascade::answer_key>> made_key;
 
   /// The key of a stored answer, made when first needed.
   const std::optional<cascade::answer_key>& key();
+  void explain(std::size_t number, std::string_view detail);
 };
 
 /// Tries step `number` of the called tool's plan; says how that ended, and moves `now` there.

@@ -11,15 +11,19 @@ class category final : public boost::system::error_category {
   std::string message(int value) const override {
     switch (static_cast<errc>(value)) {
       case errc::bad_template:
-        return "the arguments template is not a JSON object, or it is nested too deep";
+        return "the template is not a JSON object, or it is nested too deep";
       case errc::bad_placeholder:
-        return "a placeholder of the arguments template is not of the form {{name}}";
+        return "a placeholder is not of the form {{name}}";
+      case errc::bad_pointer:
+        return "a placeholder is no JSON Pointer; in one, ~ is written ~0, and / within a name ~1";
       case errc::bad_arguments:
         return "the call's arguments are not a JSON object";
       case errc::unknown_argument:
-        return "the arguments template names an argument that the call does not have";
+        return "the template names an argument that the call does not have";
       case errc::bad_result:
         return "the answer is not a JSON object";
+      case errc::unmapped:
+        return "the answer does not have what the template takes of it";
     }
     return "unknown";
   }

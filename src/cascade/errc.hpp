@@ -6,11 +6,13 @@
 namespace switchgear::cascade {
 
 enum class errc {
-  bad_template = 1,  ///< an arguments template is not a JSON object, or nested too deep
+  bad_template = 1,  ///< a template is not a JSON object, or nested too deep
   bad_placeholder,   ///< a `{{` without its `}}`, or without a name between them
+  bad_pointer,       ///< a placeholder that begins with `/` is no JSON Pointer
   bad_arguments,     ///< the caller's arguments are not a JSON object
   unknown_argument,  ///< the template names an argument that the caller did not give
   bad_result,        ///< a stored or secondary answer is not a JSON object
+  unmapped,          ///< the template of a result points at what the answer does not have
 };
 
 boost::system::error_code make_error_code(errc reason);

@@ -5,9 +5,9 @@
 namespace switchgear::cascade {
 
 std::string_view name(ending how) {
-  constexpr std::string_view names[] = {"answered", "refused",     "unreachable", "throttled", "failed",
-                                        "timeout",  "denied",      "cancelled",   "hit",       "miss",
-                                        "unfit",    "no_argument", "no_time",     "unsafe",    "repeated"};
+  constexpr std::string_view names[] = {"answered",    "refused",   "unreachable", "throttled", "failed", "timeout",
+                                        "denied",      "cancelled", "hit",         "miss",      "unfit",  "unmapped",
+                                        "no_argument", "no_time",   "unsafe",      "repeated"};
   static_assert(std::size(names) == static_cast<unsigned>(ending::repeated) + 1);
   return names[static_cast<unsigned>(how)];
 }

@@ -33,6 +33,7 @@ enum class ending : std::uint8_t {
   hit,          ///< the step has an answer
   miss,         ///< it has none
   unfit,        ///< it has one that would break the tool's outputSchema
+  unmapped,     ///< it has one that lacks what was to be taken of it
   no_argument,  ///< not started: the call lacks an argument that it needs
   no_time,      ///< not started: too little of the deadline is left
   unsafe,       ///< not started: the call may already have taken effect

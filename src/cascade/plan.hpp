@@ -3,6 +3,7 @@
 
 #include "base/time.hpp"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -15,11 +16,27 @@ struct cache_step {
   duration max_age = std::chrono::minutes(10);
 };
 
+/// What of another's answer becomes the stand-in: templates over that answer (cascade/template.hpp). Both empty: the
+/// answer as it is.
+struct result_mapping {
+  std::string text;        ///< of the one text block; empty: the structured content as text
+  std::string structured;  ///< of `structuredContent`, a JSON object; empty: none
+
+  bool empty() const { return text.empty() && structured.empty(); }
+};
+
 /// Another tool of this gateway. It is called directly, behind its own breaker but without its own cascade, so a cycle
 /// cannot come up.
 struct tool_step {
   std::string name;       ///< exported name
   std::string arguments;  ///< template, a JSON object (cascade/template.hpp); empty: the caller's own arguments
+  result_mapping result;  ///< of its result
+};
+
+/// What an answer of ours says. `structured` is a JSON object or empty.
+struct plain_answer {
+  std::string text;
+  std::string structured;
 };
 
 /// A fixed answer. `structured` is a JSON object or empty; a tool with an outputSchema needs one that fits it.

@@ -108,10 +108,10 @@ std::string to_json(const marker& what) {
   return out += "]}";
 }
 
-std::string fixed_result(const fixed_step& step) {
+std::string plain_result(const plain_answer& said) {
   // Clients that know nothing of structured content read the text block (MCP server/tools, "Structured Content").
-  std::string out = R"({"content":[)" + text_block(step.text.empty() ? step.structured : step.text) + ']';
-  if (!step.structured.empty()) out += R"(,"structuredContent":)" + step.structured;
+  std::string out = R"({"content":[)" + text_block(said.text.empty() ? said.structured : said.text) + ']';
+  if (!said.structured.empty()) out += R"(,"structuredContent":)" + said.structured;
   return out + '}';
 }
 

@@ -32,8 +32,8 @@ struct marker {
 /// As a JSON object, on one line.
 std::string to_json(const marker& what);
 
-/// The result of a fixed step.
-std::string fixed_result(const fixed_step& step);
+/// A result that says this and nothing else.
+std::string plain_result(const plain_answer& said);
 
 /// `result` (the JSON of a tools/call result) with the marker in its `_meta` and, unless `note` is empty, one more text
 /// block at the end of its `content`. All other bytes stay as they are, so that no number changes its digits.

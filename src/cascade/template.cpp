@@ -1,57 +1,46 @@
 #include "cascade/template.hpp"
 
 #include "cascade/errc.hpp"
+#include "cascade/placeholder.hpp"
 
 #include <boost/json.hpp>
 
-#include <optional>
+#include <utility>
 
 namespace switchgear::cascade {
 namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view opening = "{{";
-constexpr std::string_view closing = "}}";
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
-/// The next placeholder of `text` at or after `from`.
-struct placeholder {
-  std::size_t begin, end;
-  std::string_view name;
-};
-
-std::optional<placeholder> find_placeholder(std::string_view text, std::size_t from) {
-  const auto begin = text.find(opening, from);
-  if (begin == std::string_view::npos) return std::nullopt;
-  const auto end = text.find(closing, begin + opening.size());
-  if (end == std::string_view::npos) return placeholder{begin, text.size(), {}};
-  const auto inside = text.substr(begin + opening.size(), end - begin - opening.size());
-  return placeholder{begin, end + closing.size(), trimmed(inside)};
-}
-
-bool well_formed(const json::value& node) {
-  if (const auto* text = node.if_string()) {
-    for (auto found = find_placeholder(*text, 0); found; found = find_placeholder(*text, found->end)) {
-      if (found->name.empty()) return false;
+error_code check(const json::value& node) {
+  if (const auto* text = node.if_string()) return check_placeholders(*text);
+  if (const auto* array = node.if_array()) {
+    for (const json::value& element : *array) {
+      if (const error_code wrong = check(element)) return wrong;
     }
-    return true;
+  } else if (const auto* object = node.if_object()) {
+    for (const auto& member : *object) {
+      if (const error_code wrong = check(member.value())) return wrong;
+    }
   }
-  if (const auto* array = node.if_array()) return std::ranges::all_of(*array, well_formed);
-  if (const auto* object = node.if_object()) {
-    return std::ranges::all_of(*object, [](const auto& member) { return well_formed(member.value()); });
+  return {};
+}
+
+void collect_paths(const json::value& node, std::vector<std::string>& into) {
+  if (const auto* text = node.if_string()) {
+    for (auto found = next_placeholder(*text, 0); found && *found; found = next_placeholder(*text, (*found)->end)) {
+      into.emplace_back((*found)->path);
+    }
+  } else if (const auto* array = node.if_array()) {
+    for (const json::value& element : *array) collect_paths(element, into);
+  } else if (const auto* object = node.if_object()) {
+    for (const auto& member : *object) collect_paths(member.value(), into);
   }
-  return true;
 }
 
 class filling {
  public:
-  filling(const json::object& arguments, std::string* missing) : arguments_(arguments), missing_(missing) {}
+  filling(const json::value& from, std::string* missing) : from_(from), missing_(missing) {}
 
   result<json::value> node(const json::value& pattern) {
     if (const auto* text = pattern.if_string()) return string(*text);
@@ -77,69 +66,87 @@ class filling {
     return pattern;
   }
 
+  result<std::string> text(std::string_view pattern) {
+    std::string filled;
+    std::size_t done = 0;
+    for (;;) {
+      const auto found = next_placeholder(pattern, done);
+      if (!found) return found.error();
+      if (!*found) break;
+      const json::value* value = find((*found)->path);
+      if (value == nullptr) return errc::unknown_argument;
+      filled.append(pattern.substr(done, (*found)->begin - done)).append(as_text(*value));
+      done = (*found)->end;
+    }
+    return filled.append(pattern.substr(done));
+  }
+
  private:
-  result<json::value> string(std::string_view text) {
-    auto found = find_placeholder(text, 0);
-    if (!found) return json::value(text);
-    if (found->begin == 0 && found->end == text.size()) {
-      const json::value* value = argument(found->name);
+  result<json::value> string(std::string_view pattern) {
+    const auto found = next_placeholder(pattern, 0);
+    if (found && *found && (*found)->begin == 0 && (*found)->end == pattern.size()) {
+      const json::value* value = find((*found)->path);
       if (value == nullptr) return errc::unknown_argument;
       return *value;
     }
-    std::string filled;
-    std::size_t done = 0;
-    for (; found; found = find_placeholder(text, done)) {
-      const json::value* value = argument(found->name);
-      if (value == nullptr) return errc::unknown_argument;
-      filled += text.substr(done, found->begin - done);
-      if (const auto* inner = value->if_string()) {
-        filled += std::string_view(*inner);
-      } else {
-        filled += json::serialize(*value);
-      }
-      done = found->end;
-    }
-    filled += text.substr(done);
-    return json::value(filled);
+    auto filled = text(pattern);
+    if (!filled) return filled.error();
+    return json::value(*filled);
   }
 
-  const json::value* argument(std::string_view name) {
-    const json::value* value = arguments_.if_contains(name);
-    if (value == nullptr && missing_ != nullptr) *missing_ = name;
+  const json::value* find(std::string_view path) {
+    const json::value* value = find_value(from_, path);
+    if (value == nullptr && missing_ != nullptr) *missing_ = path;
     return value;
   }
 
-  const json::object& arguments_;
+  const json::value& from_;
   std::string* missing_;
 };
 
 }  // namespace
 
-struct argument_template::tree {
+struct json_template::tree {
   json::value pattern;
 };
 
-result<argument_template> argument_template::compile(std::string_view text) {
+result<json_template> json_template::compile(std::string_view text) {
   json::parse_options options;
   options.max_depth = max_depth;
   error_code error;
   json::value pattern = json::parse(text, error, {}, options);
   if (error || !pattern.is_object()) return errc::bad_template;
-  if (!well_formed(pattern)) return errc::bad_placeholder;
-  return argument_template(std::make_shared<const tree>(tree{std::move(pattern)}));
+  if (const error_code wrong = check(pattern)) return wrong;
+  return json_template(std::make_shared<const tree>(tree{std::move(pattern)}));
 }
 
-result<std::string> argument_template::fill(std::string_view arguments, std::string* missing) const {
-  json::object given;
-  if (!arguments.empty()) {
-    error_code error;
-    json::value parsed = json::parse(arguments, error);
-    if (error || !parsed.is_object()) return errc::bad_arguments;
-    given = std::move(parsed.get_object());
-  }
-  auto filled = filling(given, missing).node(root_->pattern);
+result<std::string> json_template::fill(const json::value& from, std::string* missing) const {
+  const auto filled = filling(from, missing).node(root_->pattern);
   if (!filled) return filled.error();
   return json::serialize(*filled);
+}
+
+std::vector<std::string> json_template::paths() const {
+  std::vector<std::string> all;
+  collect_paths(root_->pattern, all);
+  return all;
+}
+
+result<text_template> text_template::compile(std::string_view text) {
+  if (const error_code wrong = check_placeholders(text)) return wrong;
+  return text_template(std::string(text));
+}
+
+result<std::string> text_template::fill(const json::value& from, std::string* missing) const {
+  return filling(from, missing).text(text_);
+}
+
+result<json::value> read_arguments(std::string_view arguments) {
+  if (arguments.empty()) return json::value(json::object());
+  error_code error;
+  json::value parsed = json::parse(arguments, error);
+  if (error || !parsed.is_object()) return errc::bad_arguments;
+  return parsed;
 }
 
 }  // namespace switchgear::cascade

@@ -95,6 +95,8 @@ std::string_view outcome(ending how) {
       return "no answer stored";
     case ending::unfit:
       return "its answer does not fit";
+    case ending::unmapped:
+      return "its answer lacks what is needed of it";
     case ending::no_argument:
       return "the call lacks an argument that it needs";
     case ending::no_time:
@@ -118,7 +120,10 @@ std::string tried(const account& what) {
     const step& which = what.fallback->steps[i - 1];
     out += name(which);
     if (const auto* tool = std::get_if<tool_step>(&which)) out += ' ' + tool->name;
-    out.append(" (").append(outcome(what.steps.entries[i].how)).append(")");
+    out.append(" (").append(outcome(what.steps.entries[i].how));
+    const bool has_detail = i - 1 < what.step_details.size() && !what.step_details[i - 1].empty();
+    if (has_detail) out.append(": ").append(what.step_details[i - 1]);
+    out += ')';
   }
   return out;
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,7 @@ struct account {
   std::string_view detail;         ///< what the upstream did, for people; may be empty
   const plan* fallback = nullptr;  ///< may be null
   trail steps;
+  std::span<const std::string> step_details;   ///< why each step ended so, by its number; short, empty where none is
   std::vector<std::string_view> alternatives;  ///< exported names of tools that may do instead
 };
 

@@ -1,15 +1,10 @@
 #include "config/fallback.hpp"
 
-#include "cascade/template.hpp"
 #include "config/gateway.hpp"
 #include "config/kinds.hpp"
+#include "config/template_values.hpp"
 #include "route/names.hpp"
 
-#include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
-#include <boost/json/value.hpp>
-
-#include <cmath>
 #include <set>
 #include <variant>
 
@@ -17,88 +12,6 @@ namespace switchgear::config {
 namespace {
 
 using namespace std::chrono_literals;
-namespace json = boost::json;
-
-bool looks_like_number(std::string_view text) {
-  return !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9')) &&
-         text.find_first_not_of("0123456789+-.eE") == text.npos;
-}
-
-/// A value of the document as JSON: what stands in quotes is a text, the rest is what JSON would see in it.
-std::optional<json::value> to_json(const field& from) {
-  switch (from.at().what) {
-    case node::kind::null:
-      return json::value(nullptr);
-    case node::kind::scalar: {
-      auto text = from.text();
-      if (!text) return std::nullopt;
-      if (from.at().quoted) return json::value(*text);
-      if (*text == "true" || *text == "false") return json::value(*text == "true");
-      if (!looks_like_number(*text)) return json::value(*text);
-      boost::system::error_code error;
-      json::value number = json::parse(*text, error);
-      if (error) return json::value(*text);
-      if (number.is_double() && !std::isfinite(number.get_double())) {
-        from.fail("is a number that is too large; write it in quotes to mean a text");
-        return std::nullopt;
-      }
-      return number;
-    }
-    case node::kind::list: {
-      const auto items = from.items();
-      if (!items) return std::nullopt;
-      json::array all;
-      for (const field& item : *items) {
-        auto value = to_json(item);
-        if (!value) return std::nullopt;
-        all.push_back(*std::move(value));
-      }
-      return json::value(std::move(all));
-    }
-    case node::kind::map: {
-      const auto members = from.members();
-      if (!members) return std::nullopt;
-      json::object all;
-      for (const field::member& member : *members) {
-        auto value = to_json(member.value);
-        if (!value) return std::nullopt;
-        all[member.name] = *std::move(value);
-      }
-      return json::value(std::move(all));
-    }
-  }
-  return std::nullopt;
-}
-
-/// A mapping of the document, kept as the text of a JSON object.
-kind<std::string> a_json_object() {
-  kind<std::string> made{"mapping", "", {}, {}};
-  made.read = [](const field& from) -> std::optional<std::string> {
-    if (from.at().what != node::kind::map) {
-      from.fail("a mapping is needed, as in {key: value}");
-      return std::nullopt;
-    }
-    const auto value = to_json(from);
-    if (!value) return std::nullopt;
-    return json::serialize(*value);
-  };
-  made.write = [](const std::string& text) { return text; };  // JSON is YAML
-  return made;
-}
-
-kind<std::string> arguments_template() {
-  kind<std::string> made = a_json_object();
-  made.read = [read = made.read](const field& from) -> std::optional<std::string> {
-    auto text = read(from);
-    if (!text) return std::nullopt;
-    if (const auto compiled = cascade::argument_template::compile(*text); !compiled) {
-      from.fail(compiled.error().message());
-      return std::nullopt;
-    }
-    return text;
-  };
-  return made;
-}
 
 kind<std::string> a_tool_name() {
   kind<std::string> made{"text", "an exported tool name", {}, {}};
@@ -124,6 +37,13 @@ std::optional<cascade::step> read_step(const field& from, const keys<Step>& tabl
   return cascade::step(std::move(made));
 }
 
+/// False, and reported, if there is a `result` that takes nothing.
+bool says_what_it_takes(const field& step, const cascade::result_mapping& result) {
+  if (step.at().find("result") == nullptr || !result.empty()) return true;
+  step.nearest("result").fail("is empty; write `text`, `structured` or both, or leave `result` out");
+  return false;
+}
+
 std::optional<cascade::step> read_step(const field& from) {
   const auto members = from.members();
   if (!members) return std::nullopt;
@@ -139,6 +59,7 @@ std::optional<cascade::step> read_step(const field& from) {
       only.fail("`name` is missing: the exported name of the tool to call instead");
       return std::nullopt;
     }
+    if (step && !says_what_it_takes(only.value, std::get<cascade::tool_step>(*step).result)) return std::nullopt;
     return step;
   }
   if (only.name == "static") {
@@ -170,7 +91,10 @@ change<port::tool_policy> read_plan(const field& from) {
 
 std::string in_one_line(const std::vector<shown>& members) {
   std::string text = "{";
-  for (const shown& each : members) text += (text.size() > 1 ? ", " : "") + each.name + ": " + each.value;
+  for (const shown& each : members) {
+    const std::string value = each.members.empty() ? each.value : in_one_line(each.members);
+    text += (text.size() > 1 ? ", " : "") + each.name + ": " + value;
+  }
   return text + '}';
 }
 
@@ -195,15 +119,32 @@ const keys<cascade::cache_step>& cache_step_keys() {
   return table;
 }
 
+const keys<cascade::result_mapping>& result_keys() {
+  using target = cascade::result_mapping;
+  static const keys<target> table{
+      value_key<target>(
+          "text", a_text_template(), [](auto& to) -> auto& { return to.text; },
+          "The stand-in's one text block; `{{/content/0/text}}` is a JSON Pointer into the answer. Not set: "
+          "`structured` as text."),
+      value_key<target>(
+          "structured", a_json_template(), [](auto& to) -> auto& { return to.structured; },
+          "The stand-in's `structuredContent`, with placeholders that point into the answer."),
+  };
+  return table;
+}
+
 const keys<cascade::tool_step>& tool_step_keys() {
   static const keys<cascade::tool_step> table{
       value_key<cascade::tool_step>(
           "name", a_tool_name(), [](auto& to) -> auto& { return to.name; },
           "Exported name of the tool to call instead. Needed."),
       value_key<cascade::tool_step>(
-          "arguments", arguments_template(), [](auto& to) -> auto& { return to.arguments; },
-          "Its arguments. `\"{{name}}\"` stands for an argument of the original call. Not set: "
-          "the original arguments."),
+          "arguments", a_json_template(), [](auto& to) -> auto& { return to.arguments; },
+          "Its arguments. `\"{{name}}\"` stands for an argument of the original call, `\"{{/filter/0/name}}\"` (a JSON "
+          "Pointer) for any value in them. Not set: the original arguments."),
+      section_key<cascade::tool_step>(
+          "result", result_keys(), [](auto& to) -> auto& { return to.result; },
+          "What of its result is taken. Not set: the result as it is."),
   };
   return table;
 }

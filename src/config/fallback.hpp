@@ -14,6 +14,8 @@ key<port::tool_policy> fallback_key();
 const keys<cascade::cache_step>& cache_step_keys();
 const keys<cascade::tool_step>& tool_step_keys();
 const keys<cascade::fixed_step>& fixed_step_keys();
+/// Of `result`, in a tool step.
+const keys<cascade::result_mapping>& result_keys();
 
 /// Reports steps that cannot do what they say. `pattern` is the pattern of the tools that have the plan, `at` the field
 /// of the rule that it stands in.

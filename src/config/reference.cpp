@@ -42,6 +42,7 @@ std::string reference_tables() {
   add_table("`tools.<pattern>.hedge`", hedge_keys(), out);
   add_table("`tools.<pattern>.fallback[].cache`", cache_step_keys(), out);
   add_table("`tools.<pattern>.fallback[].tool`", tool_step_keys(), out);
+  add_table("`tools.<pattern>.fallback[].tool.result`", result_keys(), out);
   add_table("`tools.<pattern>.fallback[].static`", fixed_step_keys(), out);
   return out;
 }

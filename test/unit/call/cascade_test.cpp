@@ -175,7 +175,7 @@ TEST(another_tool, is_not_called_without_an_argument_that_its_template_needs) {
   const heard answer = gate.ask("{}");
 
   EXPECT_TRUE(gate.backup.calls().empty());
-  EXPECT_NE(answer.words().find("tool backup__query (the call lacks an argument that it needs)"), std::string::npos);
+  EXPECT_NE(answer.words().find("tool backup__query (the call lacks an argument that it needs: q)"), std::string::npos);
 }
 
 TEST(another_tool, stands_behind_its_own_breaker) {
@@ -216,7 +216,74 @@ TEST(another_tools_answer, keeps_its_digits_and_must_fit_the_output_schema) {
   EXPECT_TRUE(gate.ask().is_error());
   const heard misfit = gate.ask();
   EXPECT_TRUE(misfit.is_error());
-  EXPECT_NE(misfit.words().find("tool backup__query (its answer does not fit)"), std::string::npos);
+  EXPECT_NE(misfit.words().find("tool backup__query (its answer does not fit: "), std::string::npos);
+}
+
+TEST(another_tools_answer, becomes_what_the_result_template_takes_of_it) {
+  gateway gate(structured_tool);
+  gate.policy().fallback.steps = {
+      tool_step{"backup__query", "", {"{{/content/0/text}}!", R"({"n":"{{/structuredContent/count}}"})"}}};
+  gate.search.answer(down());
+  gate.backup.answer(R"({"jsonrpc":"2.0","id":9,"result":{"content":[{"type":"text","text":"three"}],)"
+                     R"("structuredContent":{"count":3}}})");
+
+  const heard answer = gate.ask();
+
+  EXPECT_EQ(answer.words(), "three!");
+  EXPECT_EQ(boost::json::serialize(answer.result().at("structuredContent")), R"({"n":3})");
+  EXPECT_EQ(boost::json::serialize(answer.result().at("_meta").at(cascade::marker_key).at("steps")),
+            R"(["primary:unreachable","tool:hit"])");
+}
+
+TEST(another_tools_answer, that_lacks_what_is_taken_of_it_ends_the_step_and_not_the_cascade) {
+  gateway gate;
+  gate.policy().fallback.steps = {tool_step{"backup__query", "", {"{{/content/3/text}}", ""}}, fixed_step{"sorry", ""}};
+  gate.search.answer(down());
+  gate.backup.answer(good_answer);
+
+  const heard answer = gate.ask();
+
+  EXPECT_EQ(answer.words(), "sorry");
+  EXPECT_EQ(boost::json::serialize(answer.result().at("_meta").at(cascade::marker_key).at("steps")),
+            R"(["primary:unreachable","tool:unmapped","static:hit"])");
+}
+
+TEST(another_tools_answer, must_fit_the_output_schema_once_it_is_mapped) {
+  gateway gate(structured_tool);
+  gate.policy().fallback.steps = {tool_step{"backup__query", "", {"", R"({"n":"{{/content/0/text}}"})"}},
+                                  tool_step{"backup__query", "", {"{{/content/5}}", ""}}};
+  gate.search.answer(down());
+  gate.backup.answer(good_answer);
+
+  const heard answer = gate.ask();
+
+  EXPECT_TRUE(answer.is_error());
+  EXPECT_NE(answer.words().find("tool backup__query (its answer does not fit: "), std::string::npos);
+}
+
+TEST(a_failed_step, says_why_in_the_error_that_ends_the_cascade) {
+  gateway gate(reading_tool);
+  gate.policy().fallback.steps = {tool_step{"backup__query", "", {"{{/nothing}}", ""}}, tool_step{"backup__other", ""}};
+  gate.list(reading_tool, R"([{"name":"query","inputSchema":{},"annotations":{"readOnlyHint":true}},)"
+                          R"({"name":"other","inputSchema":{},"annotations":{"readOnlyHint":true}}])");
+  gate.search.answer(reply_of(fault::bad_status, 502));
+  gate.backup.answer(good_answer);
+  gate.backup.answer(reply_of(fault::bad_media_type, 200, "HTTP 200 text/html: <p>"));
+
+  EXPECT_EQ(gate.ask().words(),
+            "The tool search__query failed at the server search: HTTP 502. Fallbacks tried: tool backup__query (its "
+            "answer lacks what is needed of it: /nothing), tool backup__other (failed: HTTP 200 text/html: <p>).");
+}
+
+TEST(a_step_that_needs_an_argument_that_no_call_can_have, is_a_problem) {
+  gateway gate(R"([{"name":"query","inputSchema":{"type":"object","properties":{"q":{}}}}])");
+  gate.policy().fallback.steps = {tool_step{"backup__query", R"({"a":"{{q}}","b":"{{/filter/name}}"})"}};
+
+  ASSERT_EQ(gate.known().problems().size(), 1U);
+  EXPECT_EQ(
+      gate.known().problems()[0],
+      "search__query: its fallback tool backup__query needs the argument filter, which is not in its inputSchema; "
+      "without it the step is passed over");
 }
 
 // RC-067.

@@ -86,9 +86,9 @@ TEST(an_answer_that_is_no_object, cannot_be_marked) {
   }
 }
 
-TEST(a_fixed_answer, has_its_text_and_its_structure) {
-  EXPECT_EQ(fixed_result({"a \"b\"", ""}), R"({"content":[{"type":"text","text":"a \"b\""}]})");
-  EXPECT_EQ(fixed_result({"", R"({"n":1})"}),
+TEST(a_plain_answer, has_its_text_and_its_structure) {
+  EXPECT_EQ(plain_result({"a \"b\"", ""}), R"({"content":[{"type":"text","text":"a \"b\""}]})");
+  EXPECT_EQ(plain_result({"", R"({"n":1})"}),
             R"({"content":[{"type":"text","text":"{\"n\":1}"}],"structuredContent":{"n":1}})");
 }
 

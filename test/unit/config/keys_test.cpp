@@ -191,6 +191,12 @@ std::vector<key_case> tool_cases() {
          return step<cascade::tool_step>(tool(g)).arguments ==
                 R"({"q":"{{query}}","n":5,"s":"5","f":[true,null,1.5E0,"x"]})";
        }},
+      {"tool_step.result", fallback("tool: {name: b__q, result: {text: a}}"),
+       [](const gateway& g) { return !step<cascade::tool_step>(tool(g)).result.empty(); }},
+      {"result.text", fallback("tool: {name: b__q, result: {text: 'a {{/b/0}}'}}"),
+       [](const gateway& g) { return step<cascade::tool_step>(tool(g)).result.text == "a {{/b/0}}"; }},
+      {"result.structured", fallback("tool: {name: b__q, result: {structured: {n: '{{/b/0}}'}}}"),
+       [](const gateway& g) { return step<cascade::tool_step>(tool(g)).result.structured == R"({"n":"{{/b/0}}"})"; }},
       {"fixed_step.text", fallback("static: {text: \"a\\nb\"}"),
        [](const gateway& g) { return step<cascade::fixed_step>(tool(g)).text == "a\nb"; }},
       {"fixed_step.structured", fallback("static: {text: a, structured: {x: 1}}"),
@@ -274,6 +280,7 @@ TEST(every_key, is_in_this_test) {
   add_names("hedge", hedge_keys(), known);
   add_names("cache_step", cache_step_keys(), known);
   add_names("tool_step", tool_step_keys(), known);
+  add_names("result", result_keys(), known);
   add_names("fixed_step", fixed_step_keys(), known);
 
   std::set<std::string> tested;

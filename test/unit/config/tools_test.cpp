@@ -97,6 +97,23 @@ TEST(a_fallback, that_cannot_work_is_an_error) {
             std::string::npos);
 }
 
+TEST(a_template, that_is_wrong_is_reported_where_it_stands) {
+  const auto said = [](const std::string& more) {
+    return joined(
+        errors_of("tools:\n  s__q:\n    fallback:\n      - tool:\n          name: b\n          " + more + "\n"));
+  };
+  EXPECT_EQ(
+      said("arguments: {a: 1, q: ['{{/f~2}}']}"),
+      "test.yaml:6:33: tools.s__q.fallback[1].tool.arguments.q[1]: a placeholder is no JSON Pointer; in one, ~ is "
+      "written ~0, and / within a name ~1\n");
+  EXPECT_EQ(said("result: {text: 'a {{ }} b'}"),
+            "test.yaml:6:26: tools.s__q.fallback[1].tool.result.text: a placeholder is not of the form {{name}}\n");
+  EXPECT_NE(
+      said("result: {structured: {n: '{{n'}}").find("test.yaml:6:36: tools.s__q.fallback[1].tool.result.structured.n"),
+      std::string::npos);
+  EXPECT_NE(said("result: {}").find("tool.result: is empty"), std::string::npos);
+}
+
 TEST(a_fallback, that_will_hardly_be_meant_is_a_warning) {
   const auto said = [](const std::string& rule) { return joined(lines(read("tools: {" + rule + "}").warnings)); };
   EXPECT_NE(said("s__q: {fallback: [{static: {text: a}}, {cache: {}}]}").find("comes after a static answer"),
