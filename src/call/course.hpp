@@ -27,7 +27,7 @@ class course {
         begun_(begun),
         out_(out),
         machine_(called.policy.fallback, called.entry->name, interrupt.deadline()),
-        step_{with, on, call, interrupt, called} {}
+        step_{with, on, call, interrupt, called, machine_} {}
 
   /// Fills the answer: the primary's own bytes, a marked stand-in, or an isError result that says what is wrong.
   boost::asio::awaitable<void> run(port::event_sink* client);

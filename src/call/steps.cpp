@@ -1,5 +1,6 @@
 #include "call/steps.hpp"
 
+#include "async/chain.hpp"
 #include "call/explain.hpp"
 #include "call/question.hpp"
 #include "call/retries.hpp"
@@ -97,9 +98,13 @@ boost::asio::awaitable<cascade::event> call_other_tool(step_context& of, std::si
     }
     outgoing = request.outgoing(original, call.client);
   }
+  // The steps behind this one need time as well.
+  async::interrupt part(of.on.timers);
+  const async::chain chained(of.whole, part);
+  part.arm(of.machine.step_deadline(number, of.now, step.target->repeatable));
   attempt_context given{.on = of.on,
                         .breakers = of.with.breakers,
-                        .whole = of.whole,
+                        .whole = part,
                         .target = *step.target,
                         .outgoing = outgoing,
                         .started = of.now};

@@ -52,6 +52,7 @@ struct step_context {
   const port::incoming_call& call;
   async::interrupt& whole;
   const tool& called;
+  const cascade::machine& machine;
 
   time_point now{};    ///< when the last action ended
   found_answer found;  ///< after an event `hit`

@@ -37,17 +37,15 @@ action machine::on(const event& ended, time_point now) {
 }
 
 action machine::next_step(time_point now) {
-  const std::size_t count = std::min(plan_.steps.size(), plan::max_steps);
-  for (; current_ < count; ++current_) {
+  for (; current_ < step_count(); ++current_) {
     const step& candidate = plan_.steps[current_];
+    const duration needed = minimum_time(candidate);
     ending skipped;
     if (tried_before(current_)) {
       skipped = ending::repeated;
-    } else if (!std::holds_alternative<tool_step>(candidate)) {
-      return {action::verb::try_step, current_};
-    } else if (acted_) {
+    } else if (acted_ && may_act(candidate)) {
       skipped = ending::unsafe;
-    } else if (deadline_ - now < minimum_left) {
+    } else if (needed > duration::zero() && deadline_ - now < needed) {
       skipped = ending::no_time;
     } else {
       return {action::verb::try_step, current_};
@@ -58,16 +56,36 @@ action machine::next_step(time_point now) {
   return {action::verb::fail};
 }
 
-// Only tools have a target of their own: a cache step may come back with a greater age, a static one with other text.
+std::size_t machine::step_count() const {
+  return std::min(plan_.steps.size(), plan::max_steps);
+}
+
 bool machine::tried_before(std::size_t step) const {
-  const auto* tool = std::get_if<tool_step>(&plan_.steps[step]);
-  if (tool == nullptr) return false;
-  if (tool->name == primary_) return true;
+  const cascade::step& candidate = plan_.steps[step];
+  const auto* tool = std::get_if<tool_step>(&candidate);
+  if (tool != nullptr && tool->name == primary_) return true;
   return std::any_of(plan_.steps.begin(), plan_.steps.begin() + static_cast<std::ptrdiff_t>(step),
-                     [&](const cascade::step& earlier) {
-                       const auto* other = std::get_if<tool_step>(&earlier);
-                       return other != nullptr && other->name == tool->name;
-                     });
+                     [&](const cascade::step& earlier) { return same_target(earlier, candidate); });
+}
+
+time_point machine::primary_deadline(time_point arrived, bool repeatable) const {
+  return deadline_before(0, arrived, repeatable);
+}
+
+time_point machine::step_deadline(std::size_t step, time_point now, bool repeatable) const {
+  return deadline_before(step + 1, now, repeatable && !acted_);
+}
+
+time_point machine::deadline_before(std::size_t step, time_point begin, bool may_act_later) const {
+  duration needed{};
+  for (; step < step_count(); ++step) {
+    const cascade::step& later = plan_.steps[step];
+    if (!tried_before(step) && (may_act_later || !may_act(later))) needed += minimum_time(later);
+  }
+  if (needed == duration::zero()) return deadline_;
+  needed += timers_may_be_late + needed / 4;
+  // Who wants most of the time for what stands behind gets the order of the steps for it, not the time.
+  return needed < (deadline_ - begin) / 2 ? deadline_ - needed : deadline_;
 }
 
 void machine::note(std::string_view what, ending how, unsigned tries) {

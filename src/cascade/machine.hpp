@@ -84,13 +84,17 @@ struct trail {
 
 /// One per call; allocates nothing; has no clock. `steps` and `primary` must outlive it.
 ///
-/// What it holds to: every target is tried at most once; no tool step after a call that may have taken effect
-/// (event::acted), since it could take effect twice; no tool step with less than `minimum_left` before the deadline;
-/// what the primary says itself, isError included, and a rejected credential are never replaced.
+/// What it holds to: every target is tried at most once; no step that may take effect after a call that may have
+/// (event::acted), since it could happen twice; no step with less than its minimum_time before the deadline; what the
+/// primary says itself, isError included, and a rejected credential are never replaced.
 class machine {
  public:
-  /// Less than this cannot bring a call to an upstream and back.
+  /// Less than this cannot bring a try of the primary to its upstream and back.
   static constexpr duration minimum_left = std::chrono::milliseconds(20);
+
+  /// How late a timer may end what is given up for the steps behind it, on a busy machine; a quarter of what they need
+  /// is kept back besides.
+  static constexpr duration timers_may_be_late = std::chrono::milliseconds(20);
 
   /// `primary` is the exported name of the called tool.
   machine(const plan& steps, std::string_view primary, time_point deadline)
@@ -100,6 +104,13 @@ class machine {
   action begin() const { return {}; }
   /// The next one. After stand_in, pass_on or fail there is none: not to be called again.
   action on(const event& ended, time_point now);
+
+  /// When the primary must be given up so that the steps behind it get their minimum_time, a late timer allowed for; the
+  /// deadline itself when none needs time, or when they need half of all time or more. `arrived`: when the call's time began. `repeatable`:
+  /// the primary is read-only or idempotent, so that steps that may take effect can follow it whatever became of it.
+  time_point primary_deadline(time_point arrived, bool repeatable) const;
+  /// The same for step `step`, which begins now.
+  time_point step_deadline(std::size_t step, time_point now, bool repeatable) const;
 
   const trail& steps() const { return trail_; }
   /// Why the primary did not answer; none when it did.
@@ -111,7 +122,9 @@ class machine {
 
  private:
   action next_step(time_point now);
+  std::size_t step_count() const;
   bool tried_before(std::size_t step) const;
+  time_point deadline_before(std::size_t step, time_point begin, bool may_act_later) const;
   void note(std::string_view what, ending how, unsigned tries = 1);
 
   const plan& plan_;

@@ -31,6 +31,7 @@ struct tool_step {
   std::string name;       ///< exported name
   std::string arguments;  ///< template, a JSON object (cascade/template.hpp); empty: the caller's own arguments
   result_mapping result;  ///< of its result
+  duration minimum_time = std::chrono::milliseconds(20);  ///< less cannot bring a call there and back; > 0
 };
 
 /// What an answer of ours says. `structured` is a JSON object or empty.
@@ -49,6 +50,16 @@ using step = std::variant<cache_step, tool_step, fixed_step>;
 
 /// The word of a step in traces and markers.
 std::string_view name(const step& which);
+
+/// How much of the deadline must be left for the step to be begun; zero: it takes none.
+duration minimum_time(const step& which);
+
+/// It may take effect somewhere, so it must not follow a call that may have taken effect already.
+bool may_act(const step& which);
+
+/// Both would ask the same thing of the same target. Only of steps that have a target of their own: a cache step may
+/// come back with a greater age, a static one with other text.
+bool same_target(const step& one, const step& other);
 
 struct plan {
   static constexpr std::size_t max_steps = 8;  ///< more are refused by config, and not looked at by the machine

@@ -24,8 +24,8 @@ class json_template {
   /// `text` is a JSON object. Errors: bad_template, bad_placeholder, bad_pointer.
   static result<json_template> compile(std::string_view text);
 
-  /// `from` is the caller's arguments (read_arguments), or an answer. Errors: unknown_argument; then *missing, if given,
-  /// is the path that led nowhere.
+  /// `from` is the caller's arguments (read_arguments), or an answer. Errors: unknown_argument; then *missing, if
+  /// given, is the path that led nowhere.
   result<std::string> fill(const boost::json::value& from, std::string* missing = nullptr) const;
 
   /// The paths of all its placeholders, in no order, some perhaps twice.

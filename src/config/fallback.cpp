@@ -5,7 +5,7 @@
 #include "config/template_values.hpp"
 #include "route/names.hpp"
 
-#include <set>
+#include <algorithm>
 #include <variant>
 
 namespace switchgear::config {
@@ -89,6 +89,21 @@ change<port::tool_policy> read_plan(const field& from) {
   return [made = std::move(made)](port::tool_policy& to) { to.fallback = made; };
 }
 
+void check_target(const field& at, std::string_view pattern, const cascade::plan& plan, std::size_t number) {
+  const cascade::step& step = plan.steps[number];
+  if (const auto* tool = std::get_if<cascade::tool_step>(&step)) {
+    if (tool->name == pattern) {
+      at.fail("names the tool itself; name another tool");
+    } else if (matches(pattern, tool->name)) {
+      at.warn("names a tool that the pattern covers too; for that tool the step is left out");
+    }
+  }
+  const auto end = plan.steps.begin() + static_cast<std::ptrdiff_t>(number);
+  if (std::any_of(plan.steps.begin(), end, [&](const auto& earlier) { return same_target(earlier, step); })) {
+    at.warn("asks what an earlier step asks; it is tried once");
+  }
+}
+
 std::string in_one_line(const std::vector<shown>& members) {
   std::string text = "{";
   for (const shown& each : members) {
@@ -145,6 +160,10 @@ const keys<cascade::tool_step>& tool_step_keys() {
       section_key<cascade::tool_step>(
           "result", result_keys(), [](auto& to) -> auto& { return to.result; },
           "What of its result is taken. Not set: the result as it is."),
+      value_key<cascade::tool_step>(
+          "minimum_time", a_duration(1ms, 1min), [](auto& to) -> auto& { return to.minimum_time; },
+          "With less of the deadline left the step is not begun. What comes before it is given up in time for that, "
+          "unless the steps behind need half of the time or more."),
   };
   return table;
 }
@@ -174,31 +193,28 @@ key<port::tool_policy> fallback_key() {
   return made;
 }
 
+field place_of_step(const field& rule, std::size_t number) {
+  const field place = rule.nearest("fallback");
+  if (place.at().what != node::kind::list || number >= place.at().items.size()) return place;
+  return {place.at().items[number], place.key() + '[' + std::to_string(number + 1) + ']', place.into()};
+}
+
 void check_fallback(const field& at, std::string_view pattern, const port::tool_policy& policy) {
-  const field place = at.nearest("fallback");
-  const auto place_of = [&](std::size_t step) {
-    if (place.at().what != node::kind::list || step >= place.at().items.size()) return place;
-    return field(place.at().items[step], place.key() + '[' + std::to_string(step + 1) + ']', place.into());
-  };
-  std::set<std::string_view> targets;
   bool after_fixed = false;
   for (std::size_t i = 0; i < policy.fallback.steps.size(); ++i) {
     const cascade::step& step = policy.fallback.steps[i];
+    const field here = place_of_step(at, i);
     if (after_fixed) {
-      place_of(i).warn("comes after a static answer; it is tried only if that does not fit the tool's outputSchema");
+      here.warn("comes after a static answer; it is tried only if that does not fit the tool's outputSchema");
     }
-    if (const auto* tool = std::get_if<cascade::tool_step>(&step)) {
-      if (tool->name == pattern) {
-        place_of(i).fail("names the tool itself; name another tool");
-      } else if (matches(pattern, tool->name)) {
-        place_of(i).warn("names a tool that the pattern covers too; for that tool the step is left out");
-      }
-      if (!targets.insert(tool->name).second)
-        place_of(i).warn("names a tool that an earlier step tries; it is tried once");
-    } else if (std::holds_alternative<cascade::fixed_step>(step)) {
+    if (cascade::minimum_time(step) >= policy.deadline) {
+      here.warn("can never run: its `minimum_time` is not below the deadline of " + format_duration(policy.deadline));
+    }
+    check_target(here, pattern, policy.fallback, i);
+    if (std::holds_alternative<cascade::fixed_step>(step)) {
       after_fixed = true;
-    } else if (policy.read_only == false) {
-      place_of(i).warn("can never answer: `read_only` is false, and only answers of tools that read are kept");
+    } else if (std::holds_alternative<cascade::cache_step>(step) && policy.read_only == false) {
+      here.warn("can never answer: `read_only` is false, and only answers of tools that read are kept");
     }
   }
 }

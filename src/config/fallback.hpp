@@ -17,6 +17,10 @@ const keys<cascade::fixed_step>& fixed_step_keys();
 /// Of `result`, in a tool step.
 const keys<cascade::result_mapping>& result_keys();
 
+/// The field of a rule's step, from 0; that of the whole fallback, or of the rule, where it was not written in the
+/// rule.
+field place_of_step(const field& rule, std::size_t number);
+
 /// Reports steps that cannot do what they say. `pattern` is the pattern of the tools that have the plan, `at` the field
 /// of the rule that it stands in.
 void check_fallback(const field& at, std::string_view pattern, const port::tool_policy& policy);

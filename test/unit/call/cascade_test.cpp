@@ -360,6 +360,27 @@ TEST(a_hung_primary, leaves_time_for_what_needs_none) {
             R"(["primary:timeout","tool:no_time","static:hit"])");
 }
 
+TEST(a_hung_step, leaves_time_for_the_one_behind_it) {
+  gateway gate(reading_tool, R"([{"name":"query","inputSchema":{},"annotations":{"readOnlyHint":true}},)"
+                             R"({"name":"other","inputSchema":{}}])");
+  gate.policy().deadline = 500ms;
+  gate.policy().fallback.steps = {tool_step{.name = "backup__query"},
+                                  tool_step{.name = "backup__other", .minimum_time = 100ms}};
+  gate.search.answer(down());
+  gate.backup.hang();
+  gate.backup.answer(good_answer);
+
+  const auto before = async::worker::now();
+  const heard answer = gate.ask();
+  const auto took = async::worker::now() - before;
+
+  EXPECT_GE(took, 300ms);
+  EXPECT_LT(took, 500ms);
+  EXPECT_EQ(answer.words(), "fine");
+  EXPECT_EQ(boost::json::serialize(answer.result().at("_meta").at(cascade::marker_key).at("steps")),
+            R"(["primary:unreachable","tool:timeout","tool:hit"])");
+}
+
 // RC-070: one deadline for all steps together, and one error that lists them.
 TEST(a_cascade_that_hangs, ends_at_the_calls_deadline_and_lists_what_was_tried) {
   gateway gate(reading_tool, reading_tool);

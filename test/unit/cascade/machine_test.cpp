@@ -130,7 +130,7 @@ TEST(a_cascade, does_not_start_a_tool_with_too_little_time_left) {
   machine cascade(steps, "main", deadline);
 
   cascade.on({ending::timed_out, reason::timeout}, deadline);
-  const action next = cascade.on({ending::miss}, deadline - machine::minimum_left + 1ms);
+  const action next = cascade.on({ending::miss}, deadline - tool_step{}.minimum_time + 1ms);
 
   EXPECT_EQ(next.step, 2U);
   EXPECT_EQ(written(cascade.steps()), (words{"primary:timeout", "cache:miss", "tool:no_time"}));
@@ -140,7 +140,62 @@ TEST(a_cascade, starts_a_tool_with_just_enough_time_left) {
   const plan steps{{tool_step{"backup", ""}}};
   machine cascade(steps, "main", deadline);
 
-  EXPECT_EQ(cascade.on(refused(), deadline - machine::minimum_left).what, verb::try_step);
+  EXPECT_EQ(cascade.on(refused(), deadline - tool_step{}.minimum_time).what, verb::try_step);
+}
+
+TEST(a_step, says_how_much_time_it_needs) {
+  const plan steps{{tool_step{.name = "one", .minimum_time = 300ms}, tool_step{.name = "two", .minimum_time = 100ms}}};
+  machine cascade(steps, "main", deadline);
+
+  EXPECT_EQ(cascade.on(refused(), deadline - 200ms).step, 1U);
+  EXPECT_EQ(written(cascade.steps()), (words{"primary:refused", "tool:no_time"}));
+}
+
+TEST(the_primary, is_given_up_in_time_for_what_the_steps_behind_it_need) {
+  const plan steps{{cache_step{}, tool_step{.name = "one", .minimum_time = 300ms},
+                    tool_step{.name = "two", .minimum_time = 100ms}, fixed_step{"sorry", ""}}};
+  const machine cascade(steps, "main", deadline);
+
+  EXPECT_EQ(cascade.primary_deadline(start, true), deadline - 520ms);
+  EXPECT_EQ(cascade.step_deadline(0, start, true), deadline - 520ms);
+  EXPECT_EQ(cascade.step_deadline(1, start, true), deadline - 145ms);
+  EXPECT_EQ(cascade.step_deadline(2, start, true), deadline);
+}
+
+TEST(the_primary, has_all_of_the_time_when_nothing_behind_it_needs_any) {
+  const plan none, harmless{{cache_step{}, fixed_step{"sorry", ""}}};
+
+  EXPECT_EQ(machine(none, "main", deadline).primary_deadline(start, true), deadline);
+  EXPECT_EQ(machine(harmless, "main", deadline).primary_deadline(start, true), deadline);
+}
+
+TEST(the_primary, has_all_of_the_time_when_the_steps_would_take_half_of_it) {
+  const plan greedy{{tool_step{.name = "one", .minimum_time = 784ms}}},
+      modest{{tool_step{.name = "one", .minimum_time = 780ms}}};
+
+  EXPECT_EQ(machine(greedy, "main", deadline).primary_deadline(start, true), deadline);
+  EXPECT_EQ(machine(modest, "main", deadline).primary_deadline(start, true), deadline - 995ms);
+  // What has passed already is no longer there to be halved.
+  EXPECT_EQ(machine(modest, "main", deadline).primary_deadline(start + 100ms, true), deadline);
+}
+
+TEST(the_primary, leaves_no_time_for_steps_that_cannot_run) {
+  const plan steps{{tool_step{.name = "main", .minimum_time = 300ms}, tool_step{.name = "one", .minimum_time = 50ms},
+                    tool_step{.name = "one", .minimum_time = 50ms}}};
+
+  // Itself, and what stands twice.
+  EXPECT_EQ(machine(steps, "main", deadline).primary_deadline(start, true), deadline - 82500us);
+  // A tool that writes is given up without knowing whether it did: no other tool may follow it.
+  EXPECT_EQ(machine(steps, "main", deadline).primary_deadline(start, false), deadline);
+}
+
+TEST(a_step, leaves_no_time_for_those_that_may_not_follow_what_was_tried) {
+  const plan steps{{tool_step{.name = "one"}, tool_step{.name = "two"}}};
+  machine cascade(steps, "main", deadline);
+  cascade.on(refused(), start);
+
+  EXPECT_EQ(cascade.step_deadline(0, start, false), deadline);
+  EXPECT_EQ(cascade.step_deadline(0, start, true), deadline - 45ms);
 }
 
 // RC-070: A->A and A->B->B.

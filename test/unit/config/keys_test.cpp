@@ -193,6 +193,8 @@ std::vector<key_case> tool_cases() {
        }},
       {"tool_step.result", fallback("tool: {name: b__q, result: {text: a}}"),
        [](const gateway& g) { return !step<cascade::tool_step>(tool(g)).result.empty(); }},
+      {"tool_step.minimum_time", fallback("tool: {name: b__q, minimum_time: 250ms}"),
+       [](const gateway& g) { return step<cascade::tool_step>(tool(g)).minimum_time == 250ms; }},
       {"result.text", fallback("tool: {name: b__q, result: {text: 'a {{/b/0}}'}}"),
        [](const gateway& g) { return step<cascade::tool_step>(tool(g)).result.text == "a {{/b/0}}"; }},
       {"result.structured", fallback("tool: {name: b__q, result: {structured: {n: '{{/b/0}}'}}}"),
