@@ -1,6 +1,7 @@
 // What is wrong, or cannot be meant, with a rule of `tools` as a whole.
 #include "config/breaker_keys.hpp"
 #include "config/fallback.hpp"
+#include "config/fallback_circles.hpp"
 #include "config/tool_keys.hpp"
 #include "config/values.hpp"
 
@@ -104,6 +105,7 @@ void check_tools(const field& at, const gateway& made) {
     check_reading(place, policy);
     if (place.at().find("fallback") != nullptr) check_fallback(place, rule.pattern, policy);
   }
+  check_circles(at, made);
 }
 
 }  // namespace switchgear::config

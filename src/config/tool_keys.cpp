@@ -172,5 +172,4 @@ key<gateway> tools_key() {
   made.show = show_rules;
   return made;
 }
-
 }  // namespace switchgear::config

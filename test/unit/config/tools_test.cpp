@@ -97,6 +97,34 @@ TEST(a_fallback, that_cannot_work_is_an_error) {
             std::string::npos);
 }
 
+// RC-070.
+TEST(fallbacks_that_lead_back, are_refused_with_the_way_around) {
+  const auto said = [](const std::string& rules) { return joined(errors_of("tools:\n" + rules)); };
+  const std::string to = ": {fallback: [{cache: {}}, {tool: {name: ";
+
+  EXPECT_EQ(said("  a__q" + to + "b__q}}]}\n  b__q" + to + "a__q}}]}\n"),
+            "test.yaml:3:34: tools.b__q.fallback[2]: closes a circle of fallbacks: a__q -> b__q -> a__q; leave one of "
+            "them out\n");
+  EXPECT_EQ(said("  c__q" + to + "a__q}}]}\n  a__q" + to + "b__q}}]}\n  b__q" + to + "c__q}}]}\n"),
+            "test.yaml:2:34: tools.c__q.fallback[2]: closes a circle of fallbacks: a__q -> b__q -> c__q -> a__q; leave "
+            "one of them out\n");
+  // A way into a circle is no part of it, and two circles are two errors.
+  EXPECT_EQ(said("  a__q" + to + "b__q}}, {tool: {name: d__q}}]}\n  b__q" + to + "c__q}}]}\n  c__q" + to +
+                 "b__q}}]}\n  d__q" + to + "a__q}}]}\n"),
+            "test.yaml:4:34: tools.c__q.fallback[2]: closes a circle of fallbacks: b__q -> c__q -> b__q; leave one of "
+            "them out\ntest.yaml:5:34: tools.d__q.fallback[2]: closes a circle of fallbacks: a__q -> d__q -> a__q; "
+            "leave one of them out\n");
+}
+
+TEST(fallbacks_that_lead_on, are_no_circle) {
+  const std::string to = ": {fallback: [{tool: {name: ";
+  EXPECT_EQ(joined(errors_of("tools:\n  a__q" + to + "b__q}}, {tool: {name: c__q}}]}\n  b__q" + to +
+                             "c__q}}]}\n  c__q" + to + "d__q}}]}\n")),
+            "");
+  // What a pattern covers is cut at run time, where each target is tried once.
+  EXPECT_EQ(joined(errors_of("tools:\n  'a*'" + to + "b__q}}]}\n  b__q" + to + "a__q}}]}\n")), "");
+}
+
 TEST(a_template, that_is_wrong_is_reported_where_it_stands) {
   const auto said = [](const std::string& more) {
     return joined(
@@ -121,6 +149,9 @@ TEST(a_fallback, that_will_hardly_be_meant_is_a_warning) {
   EXPECT_NE(said("s__q: {read_only: false, fallback: [{cache: {}}]}").find("can never answer"), std::string::npos);
   EXPECT_NE(said("s__q: {fallback: [{tool: {name: b}}, {tool: {name: b}}]}").find("it is tried once"),
             std::string::npos);
+  EXPECT_NE(
+      said("s__q: {deadline: 1s, fallback: [{tool: {name: b, minimum_time: 1s}}]}").find("fallback[1]: can never run"),
+      std::string::npos);
   EXPECT_NE(said("'b*': {fallback: [{tool: {name: b}}]}").find("covers too"), std::string::npos);
   EXPECT_NE(said("s__q: {deadline: 2m}").find("common clients give up"), std::string::npos);
 }
