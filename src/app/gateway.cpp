@@ -14,6 +14,7 @@
 #include "peers/memory_board.hpp"
 #include "peers/redis/board.hpp"
 #include "peers/redis/fleet.hpp"
+#include "upstream/web_client.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -79,7 +80,8 @@ class gateway::wiring {
         answers_({settings_.cache.memory, settings_.cache.entry}),
         states_(fresh_secret(), &random_bytes<std::tuple_size_v<protocol::seal_nonce>>),
         fleet_(make_fleet()),
-        listings_({settings_, breakers_, metrics_, log_},
+        web_(all_workers(), settings_.max_answer),
+        listings_({settings_, breakers_, metrics_, log_, &web_},
                   {.changed = [this](const published& fresh) { use(fresh); },
                    .resource_updated = [this](std::string_view uri) { server_->clients().resource_updated(uri); },
                    .notified = {}}) {}
@@ -147,6 +149,7 @@ class gateway::wiring {
   cascade::answer_cache answers_;
   call::states states_;
   std::unique_ptr<peers::redis::fleet> fleet_;  // null: this gateway's clients are its own
+  upstream::web_client web_;
   listings listings_;
   std::vector<std::unique_ptr<call::service>> services_;
   std::unique_ptr<listen::server> server_;

@@ -189,6 +189,7 @@ std::shared_ptr<const call::directory> listings::build_directory() {
   made_of.latency_of = [this](std::string_view name) { return &latencies_[std::string(name)]; };
   made_of.prompts = prompts_;
   made_of.resources = resources_;
+  made_of.web = from_.web;
   std::shared_ptr<const call::directory> fresh = call::directory::build(std::move(made_of));
   for (const std::string& problem : fresh->problems()) {
     from_.log.event(level::warning, "policy_problem", {{"reason", problem}});

@@ -7,6 +7,7 @@
 #include "port/breakers.hpp"
 #include "port/offer.hpp"
 #include "port/recorder.hpp"
+#include "port/web.hpp"
 #include "protocol/definitions_list.hpp"
 #include "protocol/server_abilities.hpp"
 #include "protocol/tools_list.hpp"
@@ -38,6 +39,7 @@ class listings final : public upstream::observer {
     port::breakers& breakers;
     port::recorder& recorder;
     observe::log& log;
+    port::web* web = nullptr;  ///< null: no http step can run
   };
 
   /// Who is told; each may be empty.

@@ -1,34 +1,13 @@
 #include "call/attempt.hpp"
 
 #include "async/chain.hpp"
+#include "call/running_call.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace switchgear::call {
 namespace {
-
-struct running_call {
-  breaker::permit permit;
-  port::breakers& breakers;
-
-  void kick() const {
-    breakers.kick(permit.tool());
-    breakers.kick(permit.server());
-  }
-  // A call counts as slow when it passes the limit: users who give up waiting must not hide how slow a tool is.
-  static void passed_limit(void* self) {
-    auto& call = *static_cast<running_call*>(self);
-    if (call.permit.mark_slow()) call.kick();
-  }
-  void settle(const meaning& what, duration took) {
-    if (permit.settle(what.tool, what.server, took)) kick();
-  }
-};
-
-bool over(duration took, duration limit) {
-  return limit > duration::zero() && took > limit;
-}
 
 breaker::admission acquire(const attempt_context& given) {
   return breaker::acquire(*given.target.gate, *given.target.server_gate, given.on.index, given.started);

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <variant>
 
@@ -35,7 +36,7 @@ std::shared_ptr<const directory> directory::build(sources from) {
   made->tools_.reserve(from.catalogue->size());  // steps and alternatives point into it
   for (const route::entry& entry : from.catalogue->entries()) made->add(entry, from);
   made->link_alternatives();
-  for (tool& one : made->tools_) made->prepare_steps(one);
+  for (tool& one : made->tools_) made->prepare_steps(one, from);
   made->add_methods(from);
   return made;
 }
@@ -144,7 +145,7 @@ void directory::link_alternatives() {
   }
 }
 
-void directory::prepare_steps(tool& owner) {
+void directory::prepare_steps(tool& owner, const sources& from) {
   const std::string& name = owner.entry->name;
   const cascade::plan& plan = owner.policy.fallback;
   if (!owner.entry->output_schema.empty() && stands_in_with_other_content(plan)) {
@@ -167,6 +168,7 @@ void directory::prepare_steps(tool& owner) {
   owner.steps.resize(plan.steps.size());
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     if (const auto* tool = std::get_if<cascade::tool_step>(&plan.steps[i])) prepare(owner, *tool, owner.steps[i]);
+    if (const auto* http = std::get_if<cascade::http_step>(&plan.steps[i])) prepare(owner, *http, from, owner.steps[i]);
     if (const auto* fixed = std::get_if<cascade::fixed_step>(&plan.steps[i])) prepare(owner, *fixed, owner.steps[i]);
   }
 }
@@ -193,6 +195,27 @@ void directory::prepare(tool& owner, const cascade::tool_step& step, prepared_st
     if (!compiled) return wrong("result of", compiled.error());
     out.mapping = std::move(*compiled);
   }
+}
+
+void directory::prepare(tool& owner, const cascade::http_step& step, const sources& from, prepared_step& out) {
+  std::string why = "there is nothing here that can ask it";
+  const std::string what = "http " + std::string(cascade::authority_of(step.url));
+  if (!step.result.empty()) {
+    auto compiled = cascade::result_template::compile(step.result);
+    if (!compiled) {
+      problems_.push_back(owner.entry->name + ": the result of " + what + ": " + compiled.error().message());
+      return;
+    }
+    out.mapping = std::move(*compiled);
+  }
+  if (from.web != nullptr) out.http = prepare_http(step, owner.policy.step_breaker, *from.web, *from.breakers, why);
+  if (out.http == nullptr) {
+    problems_.push_back(owner.entry->name + ": its fallback " + what + " cannot be used: " + why);
+    return;
+  }
+  std::vector<std::string> paths = out.http->url.paths();
+  if (out.http->body) std::ranges::copy(out.http->body->paths(), std::back_inserter(paths));
+  say_unknown(owner, what, paths);
 }
 
 /// `what` is the step that names these arguments of the caller's.

@@ -2,6 +2,7 @@
 // share.
 #pragma once
 
+#include "call/prepare_http.hpp"
 #include "cascade/hedge.hpp"
 #include "cascade/result_template.hpp"
 #include "cascade/retry.hpp"
@@ -34,6 +35,7 @@ struct tool;
 struct prepared_step {
   const tool* target = nullptr;                     ///< of a tool step; null: there is no such tool now
   std::optional<cascade::json_template> arguments;  ///< of a tool step; unset: the caller's own
+  std::shared_ptr<const prepared_http> http;        ///< of an http step; null: it cannot be used
   std::optional<cascade::result_template> mapping;  ///< what is taken of the answer; unset: all of it
   std::string result;                               ///< of a fixed step: the whole result; empty: it does not fit
 };
@@ -86,6 +88,7 @@ class directory {
     std::function<cascade::latency_record*(std::string_view exported_name)> latency_of;  ///< empty: no hedging
     std::shared_ptr<const route::table<route::item>> prompts;                            ///< null: none
     std::shared_ptr<const route::resources> resources;                                   ///< null: none
+    port::web* web = nullptr;                                                            ///< null: no http step can run
   };
 
   /// Control thread. Never fails as a whole: what a policy asks for and cannot be had is in problems(), and that step
@@ -119,8 +122,9 @@ class directory {
   void add_method(std::string_view method, std::string_view alias, std::uint32_t upstream, const sources& from);
   const tool* method_of(std::string_view method, std::uint32_t upstream) const;
   void link_alternatives();
-  void prepare_steps(tool& owner);
+  void prepare_steps(tool& owner, const sources& from);
   void prepare(tool& owner, const cascade::tool_step& step, prepared_step& out);
+  void prepare(tool& owner, const cascade::http_step& step, const sources& from, prepared_step& out);
   void prepare(tool& owner, const cascade::fixed_step& step, prepared_step& out);
   void say_unknown(const tool& owner, std::string_view what, const std::vector<std::string>& paths);
 

@@ -2,11 +2,12 @@
 
 #include "async/chain.hpp"
 #include "call/explain.hpp"
+#include "call/found.hpp"
+#include "call/http_step.hpp"
 #include "call/question.hpp"
 #include "call/retries.hpp"
 #include "call/rounds.hpp"
 #include "call/step_request.hpp"
-#include "cascade/stand_in.hpp"
 #include "protocol/text.hpp"
 
 #include <boost/json.hpp>
@@ -19,6 +20,8 @@ namespace {
 using cascade::ending;
 using cascade::served_by;
 
+constexpr int most_levels = 128;  // of a result that is mapped
+
 cascade::event look_in_cache(step_context& of, const cascade::cache_step& step) {
   if (!of.called.uses_cache || !of.key()) return {ending::miss};
   auto hit = of.with.answers.find(*of.key(), of.now, step.max_age);
@@ -30,39 +33,10 @@ cascade::event look_in_cache(step_context& of, const cascade::cache_step& step) 
   return {ending::hit};
 }
 
-bool fits(step_context& of, std::size_t number, std::string_view structured) {
-  std::string why;
-  if (of.called.accepts(structured, &why)) return true;
-  of.explain(number, why);
-  return false;
-}
-
 /// What another did instead of answering. Of one that said nothing there is nothing to say.
 void explain_reply(step_context& of, std::size_t number, const attempt& tried) {
   if (tried.refused || tried.what.how == ending::timed_out || tried.what.how == ending::cancelled) return;
   of.explain(number, describe(tried.reply));
-}
-
-/// Makes the stand-in of another's answer, which is JSON; says what became of it.
-ending map_answer(step_context& of, std::size_t number, const cascade::result_template& how, std::string_view answer) {
-  boost::json::parse_options deep;
-  deep.max_depth = 128;
-  error_code error;
-  const auto parsed = boost::json::parse(answer, error, {}, deep);
-  if (error) {
-    of.explain(number, "its answer is not JSON: " + error.message());
-    return ending::failed;
-  }
-  std::string missing;
-  auto made = how.fill(parsed, &missing);
-  if (!made) {
-    of.explain(number, missing);
-    return ending::unmapped;
-  }
-  if (!fits(of, number, made->structured)) return ending::unfit;
-  of.found.made = cascade::plain_result(*made);
-  of.found.result = of.found.made;
-  return ending::hit;
 }
 
 ending take_answer(step_context& of, std::size_t number, port::reply& reply) {
@@ -75,7 +49,13 @@ ending take_answer(step_context& of, std::size_t number, port::reply& reply) {
   of.found.body = std::move(reply.body);
   const std::string_view body = of.found.body.view();
   if (const auto& mapping = of.called.steps[number].mapping) {
-    return map_answer(of, number, *mapping, message.result.in(body));
+    boost::json::parse_options deep;
+    deep.max_depth = most_levels;
+    error_code error;
+    const auto result = boost::json::parse(message.result.in(body), error, {}, deep);
+    if (!error) return map_answer(of, number, *mapping, result);
+    of.explain(number, "its result cannot be read: " + error.message());
+    return ending::failed;
   }
   if (!fits(of, number, message.structured_content.in(body))) return ending::unfit;
   of.found.result = message.result.in(body);
@@ -151,6 +131,7 @@ boost::asio::awaitable<cascade::event> try_step(step_context& of, std::size_t nu
   const cascade::step& step = of.called.policy.fallback.steps[number];
   if (const auto* cache = std::get_if<cascade::cache_step>(&step)) co_return look_in_cache(of, *cache);
   if (std::holds_alternative<cascade::tool_step>(step)) co_return co_await call_other_tool(of, number);
+  if (std::holds_alternative<cascade::http_step>(step)) co_return co_await ask_endpoint(of, number);
   co_return take_fixed(of, of.called.steps[number]);
 }
 

@@ -16,10 +16,14 @@ class category final : public boost::system::error_category {
         return "a placeholder is not of the form {{name}}";
       case errc::bad_pointer:
         return "a placeholder is no JSON Pointer; in one, ~ is written ~0, and / within a name ~1";
+      case errc::misplaced_placeholder:
+        return "a placeholder may stand in the path and the query of a URL, not in its scheme, host or port";
       case errc::bad_arguments:
         return "the call's arguments are not a JSON object";
       case errc::unknown_argument:
         return "the template names an argument that the call does not have";
+      case errc::unusable_argument:
+        return "an argument is empty, . or .. where a part of a path is needed, or too long";
       case errc::bad_result:
         return "the answer is not a JSON object";
       case errc::unmapped:

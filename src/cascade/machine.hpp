@@ -105,9 +105,10 @@ class machine {
   /// The next one. After stand_in, pass_on or fail there is none: not to be called again.
   action on(const event& ended, time_point now);
 
-  /// When the primary must be given up so that the steps behind it get their minimum_time, a late timer allowed for; the
-  /// deadline itself when none needs time, or when they need half of all time or more. `arrived`: when the call's time began. `repeatable`:
-  /// the primary is read-only or idempotent, so that steps that may take effect can follow it whatever became of it.
+  /// When the primary must be given up so that the steps behind it get their minimum_time, a late timer allowed for;
+  /// the deadline itself when none needs time, or when they need half of all time or more. `arrived`: when the call's
+  /// time began. `repeatable`: the primary is read-only or idempotent, so that steps that may take effect can follow it
+  /// whatever became of it.
   time_point primary_deadline(time_point arrived, bool repeatable) const;
   /// The same for step `step`, which begins now.
   time_point step_deadline(std::size_t step, time_point now, bool repeatable) const;

@@ -5,24 +5,35 @@
 namespace switchgear::cascade {
 
 std::string_view name(const step& which) {
-  constexpr std::string_view names[] = {"cache", "tool", "static"};
+  constexpr std::string_view names[] = {"cache", "tool", "http", "static"};
   static_assert(std::variant_size_v<step> == std::size(names));
   return names[which.index()];
 }
 
 duration minimum_time(const step& which) {
-  const auto* tool = std::get_if<tool_step>(&which);
-  return tool != nullptr ? tool->minimum_time : duration::zero();
+  if (const auto* tool = std::get_if<tool_step>(&which)) return tool->minimum_time;
+  if (const auto* http = std::get_if<http_step>(&which)) return http->minimum_time;
+  return duration::zero();
 }
 
 bool may_act(const step& which) {
-  return std::holds_alternative<tool_step>(which);
+  const auto* http = std::get_if<http_step>(&which);
+  return http != nullptr ? !http->reads() : std::holds_alternative<tool_step>(which);
 }
 
 bool same_target(const step& one, const step& other) {
   const auto* tool = std::get_if<tool_step>(&one);
   const auto* other_tool = std::get_if<tool_step>(&other);
-  return tool != nullptr && other_tool != nullptr && tool->name == other_tool->name;
+  if (tool != nullptr && other_tool != nullptr) return tool->name == other_tool->name;
+  const auto* http = std::get_if<http_step>(&one);
+  const auto* other_http = std::get_if<http_step>(&other);
+  return http != nullptr && other_http != nullptr && http->method == other_http->method &&
+         http->url == other_http->url && http->body == other_http->body;
+}
+
+std::string_view name(http_step::verb method) {
+  constexpr std::string_view names[] = {"GET", "POST", "PUT"};
+  return names[static_cast<unsigned>(method)];
 }
 
 bool plan::uses_cache() const {

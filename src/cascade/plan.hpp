@@ -2,10 +2,13 @@
 #pragma once
 
 #include "base/time.hpp"
+#include "breaker/settings.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -34,6 +37,26 @@ struct tool_step {
   duration minimum_time = std::chrono::milliseconds(20);  ///< less cannot bring a call there and back; > 0
 };
 
+/// A plain REST endpoint, behind a breaker of its own.
+struct http_step {
+  enum class verb : std::uint8_t { get, post, put };
+
+  verb method = verb::get;
+  std::string url;                                           ///< template (cascade/url_template.hpp)
+  std::vector<std::pair<std::string, std::string>> headers;  ///< sent as they stand
+  std::string body;        ///< template, a JSON object; empty: the caller's own arguments; not sent with get
+  result_mapping result;   ///< of its answer, which is JSON then; empty: JSON or text as it is
+  bool read_only = false;  ///< the operator's word that it only reads, whatever the method
+  duration minimum_time = std::chrono::milliseconds(20);  ///< as of a tool step
+  breaker::settings breaker;
+
+  bool sends_body() const { return method != verb::get; }
+  bool reads() const { return method == verb::get || read_only; }
+};
+
+/// As it stands in a request.
+std::string_view name(http_step::verb method);
+
 /// What an answer of ours says. `structured` is a JSON object or empty.
 struct plain_answer {
   std::string text;
@@ -46,7 +69,7 @@ struct fixed_step {
   std::string structured;
 };
 
-using step = std::variant<cache_step, tool_step, fixed_step>;
+using step = std::variant<cache_step, tool_step, http_step, fixed_step>;
 
 /// The word of a step in traces and markers.
 std::string_view name(const step& which);

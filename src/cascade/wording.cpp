@@ -1,5 +1,7 @@
 #include "cascade/wording.hpp"
 
+#include "cascade/url_template.hpp"
+
 #include <chrono>
 
 namespace switchgear::cascade {
@@ -120,6 +122,7 @@ std::string tried(const account& what) {
     const step& which = what.fallback->steps[i - 1];
     out += name(which);
     if (const auto* tool = std::get_if<tool_step>(&which)) out += ' ' + tool->name;
+    if (const auto* http = std::get_if<http_step>(&which)) out.append(" ").append(authority_of(http->url));
     out.append(" (").append(outcome(what.steps.entries[i].how));
     const bool has_detail = i - 1 < what.step_details.size() && !what.step_details[i - 1].empty();
     if (has_detail) out.append(": ").append(what.step_details[i - 1]);
@@ -176,6 +179,9 @@ std::string note(std::string_view tool, const marker& what) {
       break;
     case served_by::tool:
       out += "this answer comes from another tool";
+      break;
+    case served_by::http:
+      out += "this answer comes from another service";
       break;
     default:
       out += "this is a prepared answer";

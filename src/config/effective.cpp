@@ -3,6 +3,8 @@
 #include "config/gateway_keys.hpp"
 #include "config/http_values.hpp"
 
+#include <variant>
+
 namespace switchgear::config {
 namespace {
 
@@ -45,6 +47,16 @@ std::string effective_yaml(const reading& made) {
     each.link.http.ca_file = without_secrets(each.link.http.ca_file, made);
     each.link.stdio.directory = without_secrets(each.link.stdio.directory, made);
     for (std::string& word : each.link.stdio.command) word = without_secrets(word, made);
+  }
+  for (tool_rule& each : copy.tools) {
+    each.changes.emplace_back([&made](port::tool_policy& policy) {
+      for (cascade::step& step : policy.fallback.steps) {
+        auto* http = std::get_if<cascade::http_step>(&step);
+        if (http == nullptr) continue;
+        http->url = without_secrets(http->url, made);
+        http->body = without_secrets(http->body, made);
+      }
+    });
   }
   std::string out;
   write_lines(show_section(copy, gateway_keys()), 0, out);

@@ -1,11 +1,14 @@
 #include "config/fallback.hpp"
 
+#include "config/breaker_keys.hpp"
 #include "config/gateway.hpp"
+#include "config/http_step_keys.hpp"
 #include "config/kinds.hpp"
 #include "config/template_values.hpp"
 #include "route/names.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <variant>
 
 namespace switchgear::config {
@@ -27,16 +30,6 @@ kind<std::string> a_tool_name() {
   return made;
 }
 
-/// Reads the mapping below a step's word.
-template <class Step>
-std::optional<cascade::step> read_step(const field& from, const keys<Step>& table) {
-  const std::size_t errors_before = from.into().errors.size();
-  Step made;
-  for (const auto& apply : read_section(from, table)) apply(made);
-  if (from.into().errors.size() != errors_before) return std::nullopt;
-  return cascade::step(std::move(made));
-}
-
 /// False, and reported, if there is a `result` that takes nothing.
 bool says_what_it_takes(const field& step, const cascade::result_mapping& result) {
   if (step.at().find("result") == nullptr || !result.empty()) return true;
@@ -44,33 +37,55 @@ bool says_what_it_takes(const field& step, const cascade::result_mapping& result
   return false;
 }
 
-std::optional<cascade::step> read_step(const field& from) {
+bool can_be_used(const field& /*step*/, const cascade::cache_step& /*read*/) {
+  return true;
+}
+
+bool can_be_used(const field& step, const cascade::tool_step& read) {
+  if (read.name.empty()) step.fail("`name` is missing: the exported name of the tool to call instead");
+  return !read.name.empty() && says_what_it_takes(step, read.result);
+}
+
+bool can_be_used(const field& step, const cascade::http_step& read) {
+  return check_http_step(step, read) && says_what_it_takes(step, read.result);
+}
+
+bool can_be_used(const field& step, const cascade::fixed_step& read) {
+  if (read.text.empty()) step.fail("`text` is missing: what the agent is to read");
+  return !read.text.empty();
+}
+
+/// A step, once the settings that breakers start from are known.
+using step_maker = std::function<cascade::step(const breaker::settings& common)>;
+
+/// Reads the mapping below a step's word.
+template <class Step>
+std::optional<step_maker> read_step(const field& from, const keys<Step>& table) {
+  const std::size_t errors_before = from.into().errors.size();
+  auto changes = read_section(from, table);
+  const auto make = [changes = std::move(changes)](const breaker::settings& common) {
+    Step made;
+    if constexpr (requires { made.breaker; }) made.breaker = common;
+    for (const auto& apply : changes) apply(made);
+    return made;
+  };
+  if (from.into().errors.size() != errors_before || !can_be_used(from, make({}))) return std::nullopt;
+  return make;
+}
+
+std::optional<step_maker> read_step(const field& from) {
   const auto members = from.members();
   if (!members) return std::nullopt;
   if (members->size() != 1) {
-    from.fail("a step has exactly one key: cache, tool or static");
+    from.fail("a step has exactly one key: cache, tool, http or static");
     return std::nullopt;
   }
   const field::member& only = members->front();
   if (only.name == "cache") return read_step(only.value, cache_step_keys());
-  if (only.name == "tool") {
-    auto step = read_step(only.value, tool_step_keys());
-    if (step && std::get<cascade::tool_step>(*step).name.empty()) {
-      only.fail("`name` is missing: the exported name of the tool to call instead");
-      return std::nullopt;
-    }
-    if (step && !says_what_it_takes(only.value, std::get<cascade::tool_step>(*step).result)) return std::nullopt;
-    return step;
-  }
-  if (only.name == "static") {
-    auto step = read_step(only.value, fixed_step_keys());
-    if (step && std::get<cascade::fixed_step>(*step).text.empty()) {
-      only.fail("`text` is missing: what the agent is to read");
-      return std::nullopt;
-    }
-    return step;
-  }
-  report_unknown(only, {"cache", "tool", "static"});
+  if (only.name == "tool") return read_step(only.value, tool_step_keys());
+  if (only.name == "http") return read_step(only.value, http_step_keys());
+  if (only.name == "static") return read_step(only.value, fixed_step_keys());
+  report_unknown(only, {"cache", "tool", "http", "static"});
   return std::nullopt;
 }
 
@@ -81,12 +96,15 @@ change<port::tool_policy> read_plan(const field& from) {
     from.fail("has more than " + std::to_string(cascade::plan::max_steps) + " steps");
     return {};
   }
-  cascade::plan made;
+  std::vector<step_maker> makers;
   for (const field& item : *items) {
-    if (auto step = read_step(item)) made.steps.push_back(*std::move(step));
+    if (auto step = read_step(item)) makers.push_back(*std::move(step));
   }
-  if (made.steps.size() != items->size()) return {};
-  return [made = std::move(made)](port::tool_policy& to) { to.fallback = made; };
+  if (makers.size() != items->size()) return {};
+  return [makers = std::move(makers)](port::tool_policy& to) {
+    to.fallback.steps.clear();
+    for (const step_maker& make : makers) to.fallback.steps.push_back(make(to.step_breaker));
+  };
 }
 
 void check_target(const field& at, std::string_view pattern, const cascade::plan& plan, std::size_t number) {
@@ -119,6 +137,9 @@ shown show_step(const cascade::step& which) {
   }
   if (const auto* tool = std::get_if<cascade::tool_step>(&which)) {
     return {"- tool", in_one_line(show_section(*tool, tool_step_keys())), {}};
+  }
+  if (const auto* http = std::get_if<cascade::http_step>(&which)) {
+    return {"- http", in_one_line(show_section(*http, http_step_keys())), {}};
   }
   return {"- static", in_one_line(show_section(std::get<cascade::fixed_step>(which), fixed_step_keys())), {}};
 }
@@ -211,6 +232,9 @@ void check_fallback(const field& at, std::string_view pattern, const port::tool_
       here.warn("can never run: its `minimum_time` is not below the deadline of " + format_duration(policy.deadline));
     }
     check_target(here, pattern, policy.fallback, i);
+    if (const auto* http = std::get_if<cascade::http_step>(&step); http != nullptr && breaker::check(http->breaker)) {
+      if (!breaker::check(policy.step_breaker)) check_breaker(here.nearest("http").nearest("breaker"), http->breaker);
+    }
     if (std::holds_alternative<cascade::fixed_step>(step)) {
       after_fixed = true;
     } else if (std::holds_alternative<cascade::cache_step>(step) && policy.read_only == false) {

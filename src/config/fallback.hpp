@@ -14,7 +14,7 @@ key<port::tool_policy> fallback_key();
 const keys<cascade::cache_step>& cache_step_keys();
 const keys<cascade::tool_step>& tool_step_keys();
 const keys<cascade::fixed_step>& fixed_step_keys();
-/// Of `result`, in a tool step.
+/// Of `result`, in a tool step and in an http step.
 const keys<cascade::result_mapping>& result_keys();
 
 /// The field of a rule's step, from 0; that of the whole fallback, or of the rule, where it was not written in the

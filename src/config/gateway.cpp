@@ -44,7 +44,7 @@ bool matches(std::string_view pattern, std::string_view exported_name) {
 
 port::tool_policy gateway::policy_for(std::string_view exported_name) const {
   port::tool_policy policy;
-  policy.breaker = breaker;
+  policy.breaker = policy.step_breaker = breaker;
   for (const tool_rule& rule : tools) {
     if (!matches(rule.pattern, exported_name)) continue;
     for (const auto& apply : rule.changes) apply(policy);

@@ -1,5 +1,7 @@
 #include "config/http_values.hpp"
 
+#include "cascade/placeholder.hpp"
+#include "cascade/url_template.hpp"
 #include "config/values.hpp"
 
 #include <boost/url/parse.hpp>
@@ -71,6 +73,40 @@ std::string url_fault(std::string_view text) {
   return {};
 }
 
+/// The same URL with a plain letter for each placeholder.
+std::string without_placeholders(std::string_view url) {
+  std::string out;
+  std::size_t done = 0;
+  for (auto found = cascade::next_placeholder(url, 0); found && *found; found = cascade::next_placeholder(url, done)) {
+    out.append(url.substr(done, (*found)->begin - done)).append("x");
+    done = (*found)->end;
+  }
+  return out.append(url.substr(done));
+}
+
+bool has_variable_in_path(std::string_view written) {
+  const std::size_t scheme = written.find("://");
+  if (scheme == std::string_view::npos) return false;
+  const std::size_t path = written.find('/', scheme + 3);
+  const std::size_t variable = path == std::string_view::npos ? path : written.find("${", path);
+  return variable < written.find('?');
+}
+
+std::string with_masked_query(const std::string& url) {
+  const std::size_t query = url.find('?');
+  if (query == std::string::npos) return url;
+  std::string out = url.substr(0, query);
+  for (std::size_t at = query; at < url.size();) {
+    const std::size_t end = std::min(url.find('&', at + 1), url.size());
+    const std::string_view part = std::string_view(url).substr(at, end - at);
+    const std::size_t value = part.find('=');
+    const bool plain = value == std::string_view::npos || part.find("{{") != std::string_view::npos;
+    out.append(plain ? part : part.substr(0, value + 1)).append(plain ? "" : masked);
+    at = end;
+  }
+  return out;
+}
+
 }  // namespace
 
 kind<std::string> a_url() {
@@ -85,6 +121,32 @@ kind<std::string> a_url() {
     return text;
   };
   made.write = [](const std::string& text) { return text.empty() ? std::string() : quote(text); };
+  return made;
+}
+
+kind<std::string> a_url_template() {
+  kind<std::string> made{"URL", "http:// or https://", {}, {}};
+  made.read = [](const field& from) -> std::optional<std::string> {
+    auto text = from.text();
+    if (!text) return std::nullopt;
+    std::string fault;
+    if (const auto compiled = cascade::url_template::compile(*text)) {
+      fault = url_fault(without_placeholders(*text));
+    } else {
+      fault = compiled.error().message();
+    }
+    if (!fault.empty()) {
+      from.fail(fault);
+      return std::nullopt;
+    }
+    if (has_variable_in_path(from.at().text)) {
+      from.warn(
+          "has a variable in its path, which becomes a part of the breaker's name, for all to see; a secret belongs "
+          "into `headers`");
+    }
+    return text;
+  };
+  made.write = [](const std::string& text) { return text.empty() ? std::string() : quote(with_masked_query(text)); };
   return made;
 }
 

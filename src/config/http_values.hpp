@@ -13,6 +13,10 @@ namespace switchgear::config {
 /// http:// or https:// with a host; without credentials and fragment.
 kind<std::string> a_url();
 
+/// The same with placeholders in path and query (cascade/url_template.hpp). Written with the values of its query
+/// masked, but for placeholders.
+kind<std::string> a_url_template();
+
 using header_list = std::vector<std::pair<std::string, std::string>>;
 
 /// A mapping of header names to values. Names are tokens (RFC 9110, 5.6.2) other than those that the gateway writes

@@ -3,6 +3,7 @@
 #include "config/breaker_keys.hpp"
 #include "config/fallback.hpp"
 #include "config/gateway_keys.hpp"
+#include "config/http_step_keys.hpp"
 #include "config/tool_keys.hpp"
 #include "config/upstream_keys.hpp"
 
@@ -42,7 +43,8 @@ std::string reference_tables() {
   add_table("`tools.<pattern>.hedge`", hedge_keys(), out);
   add_table("`tools.<pattern>.fallback[].cache`", cache_step_keys(), out);
   add_table("`tools.<pattern>.fallback[].tool`", tool_step_keys(), out);
-  add_table("`tools.<pattern>.fallback[].tool.result`", result_keys(), out);
+  add_table("`tools.<pattern>.fallback[].http`", http_step_keys(), out);
+  add_table("`result` in `tool` and `http` steps", result_keys(), out);
   add_table("`tools.<pattern>.fallback[].static`", fixed_step_keys(), out);
   return out;
 }

@@ -2,6 +2,7 @@
 #include "config/breaker_keys.hpp"
 #include "config/fallback.hpp"
 #include "config/fallback_circles.hpp"
+#include "config/http_step_keys.hpp"
 #include "config/tool_keys.hpp"
 #include "config/values.hpp"
 
@@ -106,6 +107,7 @@ void check_tools(const field& at, const gateway& made) {
     if (place.at().find("fallback") != nullptr) check_fallback(place, rule.pattern, policy);
   }
   check_circles(at, made);
+  check_endpoints(at, made);
 }
 
 }  // namespace switchgear::config

@@ -172,4 +172,5 @@ key<gateway> tools_key() {
   made.show = show_rules;
   return made;
 }
+
 }  // namespace switchgear::config

@@ -43,6 +43,7 @@ std::string_view upstream_of(const port::circuit& circuit, const std::vector<ups
     return full.starts_with(server_prefix) ? full.substr(server_prefix.size()) : full;
   }
   std::string_view found;
+  if (full.find(' ') != std::string_view::npos) return found;  // an endpoint's: "http:GET host/path"
   for (const upstream_row& each : upstreams) {
     if (!full.starts_with(each.alias)) continue;
     const std::string_view rest = full.substr(each.alias.size());

@@ -51,7 +51,8 @@ struct tool_policy {
   /// whatever the tool does. Empty: what the tool says itself (protocol::tool_hints).
   std::string idempotency_key;
 
-  cascade::plan fallback;  ///< what stands in when the tool does not answer; empty: nothing
+  breaker::settings step_breaker;  ///< what the breakers of endpoints start from, and those of their hosts have
+  cascade::plan fallback;          ///< what stands in when the tool does not answer; empty: nothing
 
   /// A stand-in answer carries one short text block that says so, since some clients drop `_meta`.
   bool note = true;

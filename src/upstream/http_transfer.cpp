@@ -132,7 +132,7 @@ asio::awaitable<bool> http_transfer::send(std::string_view head, const http_requ
 
 asio::awaitable<bool> http_transfer::begin(const http_request& request, http_reply& out) {
   if (!co_await send(request.head, request, out.reply) || !co_await read_head(out)) co_return false;
-  if (status_ == 304 || status_ / 100 != 3) co_return true;
+  if (status_ == 304 || status_ / 100 != 3 || !request.may_redirect) co_return true;
   co_return co_await follow_redirect(request, out);
 }
 

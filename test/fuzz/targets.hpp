@@ -39,5 +39,6 @@ void mirrored(std::string_view input);
 void sealed(std::string_view input);
 void uri_template(std::string_view input);
 void definitions(std::string_view input);
+void placeholders(std::string_view input);
 
 }  // namespace switchgear::fuzz

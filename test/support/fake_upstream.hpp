@@ -47,6 +47,14 @@ inline port::reply reply_of(port::fault fault, int status = 0, std::string detai
   return made;
 }
 
+inline boost::asio::awaitable<void> until_interrupted(async::worker& on, async::interrupt& interrupt) {
+  boost::asio::steady_timer timer(on.io, std::chrono::seconds(10));
+  const async::interrupt::guard guard(
+      interrupt, [](void* waiting) { static_cast<boost::asio::steady_timer*>(waiting)->cancel(); }, &timer);
+  error_code ignored;
+  co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+}
+
 class fake_upstream final : public port::upstream {
  public:
   /// Called with the interrupt before each answer, for instance to cancel.
@@ -119,14 +127,6 @@ class fake_upstream final : public port::upstream {
   protocol::era era() const override { return speaks; }
 
  private:
-  static boost::asio::awaitable<void> until_interrupted(async::worker& on, async::interrupt& interrupt) {
-    boost::asio::steady_timer timer(on.io, std::chrono::seconds(10));
-    const async::interrupt::guard guard(
-        interrupt, [](void* waiting) { static_cast<boost::asio::steady_timer*>(waiting)->cancel(); }, &timer);
-    error_code ignored;
-    co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
-  }
-
   std::deque<std::optional<port::reply>> script_;
   std::vector<seen_call> calls_;
 };

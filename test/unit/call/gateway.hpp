@@ -8,6 +8,7 @@
 #include "support/fake_breakers.hpp"
 #include "support/fake_recorder.hpp"
 #include "support/fake_upstream.hpp"
+#include "support/fake_web.hpp"
 #include "support/nonces.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -62,6 +63,7 @@ class gateway {
   test::fake_recorder recorder;
   cascade::answer_cache answers{{}};
   test::fake_upstream search, backup;
+  test::fake_web web;
   cascade::retry_budget search_retries{0.1}, backup_retries{0.1};
   cascade::latency_record latency;  ///< of search__query, where it hedges
   std::map<std::string, port::tool_policy, std::less<>> policies;
@@ -185,7 +187,8 @@ class gateway {
          {&search_retries, &backup_retries},
          [this](std::string_view) { return &latency; },
          std::make_shared<const route::table<route::item>>(route::merged_prompts(with_prompts, route::naming::prefix)),
-         std::make_shared<const route::resources>(with_resources)});
+         std::make_shared<const route::resources>(with_resources),
+         &web});
     service_ = std::make_unique<service>(directory_, breakers, recorder, answers, sealed, 1);
   }
 

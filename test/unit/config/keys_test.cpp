@@ -2,6 +2,7 @@
 #include "config/breaker_keys.hpp"
 #include "config/fallback.hpp"
 #include "config/gateway_keys.hpp"
+#include "config/http_step_keys.hpp"
 #include "config/tool_keys.hpp"
 #include "config/upstream_keys.hpp"
 #include "reading.hpp"
@@ -46,6 +47,10 @@ std::string rule(const std::string& more) {
 }
 std::string fallback(const std::string& step) {
   return rule("fallback: [" + step + "]");
+}
+
+std::string endpoint(const std::string& more) {
+  return fallback("http: {url: 'http://h/{{a}}?q={{/b/0}}'" + (more.empty() ? "" : ", " + more) + "}");
 }
 
 std::vector<key_case> top_level_cases() {
@@ -195,6 +200,25 @@ std::vector<key_case> tool_cases() {
        [](const gateway& g) { return !step<cascade::tool_step>(tool(g)).result.empty(); }},
       {"tool_step.minimum_time", fallback("tool: {name: b__q, minimum_time: 250ms}"),
        [](const gateway& g) { return step<cascade::tool_step>(tool(g)).minimum_time == 250ms; }},
+      {"http_step.method", endpoint("method: PUT"),
+       [](const gateway& g) { return step<cascade::http_step>(tool(g)).method == cascade::http_step::verb::put; }},
+      {"http_step.url", endpoint(""),
+       [](const gateway& g) { return step<cascade::http_step>(tool(g)).url == "http://h/{{a}}?q={{/b/0}}"; }},
+      {"http_step.headers", endpoint("headers: {X-A: b}"),
+       [](const gateway& g) { return step<cascade::http_step>(tool(g)).headers.at(0).second == "b"; }},
+      {"http_step.body", endpoint("method: POST, body: {q: '{{query}}'}"),
+       [](const gateway& g) { return step<cascade::http_step>(tool(g)).body == R"({"q":"{{query}}"})"; }},
+      {"http_step.result", endpoint("result: {text: '{{/a}}'}"),
+       [](const gateway& g) { return step<cascade::http_step>(tool(g)).result.text == "{{/a}}"; }},
+      {"http_step.read_only", endpoint("read_only: true"),
+       [](const gateway& g) { return step<cascade::http_step>(tool(g)).read_only; }},
+      {"http_step.minimum_time", endpoint("minimum_time: 250ms"),
+       [](const gateway& g) { return step<cascade::http_step>(tool(g)).minimum_time == 250ms; }},
+      {"http_step.breaker", endpoint("breaker: {cooldown: 5s}") + "\nbreaker: {window: 20s}",
+       [](const gateway& g) {
+         const auto& made = step<cascade::http_step>(tool(g)).breaker;
+         return made.cooldown == 5s && made.window == 20s && tool(g).step_breaker.cooldown == 30s;
+       }},
       {"result.text", fallback("tool: {name: b__q, result: {text: 'a {{/b/0}}'}}"),
        [](const gateway& g) { return step<cascade::tool_step>(tool(g)).result.text == "a {{/b/0}}"; }},
       {"result.structured", fallback("tool: {name: b__q, result: {structured: {n: '{{/b/0}}'}}}"),
@@ -282,6 +306,7 @@ TEST(every_key, is_in_this_test) {
   add_names("hedge", hedge_keys(), known);
   add_names("cache_step", cache_step_keys(), known);
   add_names("tool_step", tool_step_keys(), known);
+  add_names("http_step", http_step_keys(), known);
   add_names("result", result_keys(), known);
   add_names("fixed_step", fixed_step_keys(), known);
 

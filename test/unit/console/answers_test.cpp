@@ -148,6 +148,17 @@ TEST_F(admin_answers, find_the_only_upstream_when_names_are_plain) {
   EXPECT_EQ(json::parse(circuits_json(sources_)).at("circuits").at(0).at("upstream").as_string(), "only");
 }
 
+TEST_F(admin_answers, find_no_upstream_behind_an_endpoint) {
+  upstreams_ = {{"http", {}, 1}};
+  breakers_.circuits.resize(2);
+  breakers_.circuits[0].name = "http:GET api.example.com/items";
+  breakers_.circuits[1].name = "http:prompts/get";
+
+  const json::value shown = json::parse(circuits_json(sources_));
+  EXPECT_EQ(shown.at("circuits").at(0).at("upstream").as_string(), "");
+  EXPECT_EQ(shown.at("circuits").at(1).at("upstream").as_string(), "http");
+}
+
 TEST_F(admin_answers, show_a_page_that_needs_nothing_from_elsewhere) {
   const reply said = get("/");
 
