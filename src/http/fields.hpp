@@ -7,7 +7,8 @@
 namespace switchgear::http {
 
 /// The value of a field, without the blanks around it; the name in any case. Nothing if it is absent, or there twice:
-/// its readers could disagree on which one counts. `head` is a whole head that read_request_head has accepted.
+/// its readers could disagree on which one counts. `head` is a whole head that read_request_head or
+/// read_response_head has accepted.
 std::optional<std::string_view> field(std::string_view head, std::string_view name);
 
 }  // namespace switchgear::http

@@ -1,6 +1,8 @@
 #include "upstream/http_transfer.hpp"
 
+#include "http/date.hpp"
 #include "http/errc.hpp"
+#include "http/fields.hpp"
 #include "http/media_type.hpp"
 #include "protocol/text.hpp"
 #include "upstream/errc.hpp"
@@ -10,7 +12,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <chrono>
 #include <utility>
 
 namespace switchgear::upstream {
@@ -21,13 +23,12 @@ namespace {
 
 constexpr std::size_t piece = 32 * 1024;
 
-std::optional<duration> read_retry_after(std::string_view text) {
-  // Seconds only: a date would need a clock that both sides agree on. A day is longer than any sensible pause.
-  constexpr long long most_seconds = 24 * 60 * 60;
-  long long seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc{} || end != text.data() + text.size() || seconds < 0) return std::nullopt;
-  return std::chrono::seconds(std::min(seconds, most_seconds));
+// A date counts from the server's own, so that the clocks need not agree; from ours when it says none.
+std::optional<duration> read_retry_after(std::string_view value, std::string_view head) {
+  if (value.empty()) return std::nullopt;
+  const auto ours = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const auto now = http::read_date(http::field(head, "date").value_or(""));
+  return http::read_retry_after(value, now.value_or(ours));
 }
 
 // A server may end its event stream a moment after the answer. Waiting for that end here, and not in the call, gives
@@ -198,13 +199,17 @@ asio::awaitable<bool> http_transfer::read_head(http_reply& out) {
       received_.resize(received_.size() + *got);
       continue;
     }
-    const auto head = http::read_response_head(received_.view().substr(0, *end));
+    const std::string_view head_text = received_.view().substr(0, *end);
+    const auto head = http::read_response_head(head_text);
     if (!head) {
       refuse(head.error());
       co_return false;
     }
     const bool interim = head->status >= 100 && head->status < 200 && head->status != 101;
-    if (!interim) take_head(*head, out);
+    if (!interim) {
+      take_head(*head, out);
+      out.reply.retry_after = read_retry_after(head->retry_after, head_text);
+    }
     received_.drop_front(*end);
     if (!interim) co_return decode_new(0, out.reply);
     searched = 0;
@@ -214,7 +219,6 @@ asio::awaitable<bool> http_transfer::read_head(http_reply& out) {
 void http_transfer::take_head(const http::response_head& head, http_reply& out) {
   out.reply.head_seen = true;
   out.reply.status = status_ = head.status;
-  out.reply.retry_after = read_retry_after(head.retry_after);
   out.session_id.assign(head.session_id);
   out.challenged = !head.www_authenticate.empty();
   location_ = head.location;

@@ -174,6 +174,16 @@ TEST_F(exchange, keeps_the_status_and_what_it_says_about_waiting) {
   EXPECT_EQ(ask().reply.retry_after, duration(24h));
 }
 
+TEST_F(exchange, counts_a_date_from_the_servers_own_clock) {
+  const std::string until = "Retry-After: Sun, 06 Nov 1994 08:49:44 GMT\r\n";
+  server.then(json("{}", "429 Too Many Requests", until + "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"));
+  EXPECT_EQ(ask().reply.retry_after, duration(7s));
+  for (const std::string date : {"", "Date: yesterday\r\n"}) {
+    server.then(json("{}", "429 Too Many Requests", until + date));
+    EXPECT_EQ(ask().reply.retry_after, duration(0s)) << "by our clock it has passed";
+  }
+}
+
 TEST_F(exchange, gives_a_json_rpc_error_under_a_failing_status) {
   server.then(json(R"({"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"no"}})", "400 Bad Request"));
   const http_reply got = ask();
