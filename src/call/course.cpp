@@ -98,7 +98,9 @@ void course::stand_in() {
 
 void course::fail() {
   const standing how = now_standing();
-  give(cascade::failure_result(explain(how), mark(how, served_by::none)));
+  const cascade::marker marker = mark(how, served_by::none);
+  give(cascade::failure_result(explain(how), marker));
+  out_.retry_after = retry_after_seconds(marker);
   record(served_by::none, true);
 }
 

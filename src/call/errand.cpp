@@ -44,8 +44,9 @@ void explain_failure(const errand& what, const attempt& done, port::answer& out)
   const bool shutting_down = what.interrupt.why() == async::interrupt::reason::shutdown;
   const standing how{what.target,  nothing_else, done, done.ended, what.interrupt.deadline() - what.call.arrived,
                      shutting_down};
-  const std::string marker = cascade::to_json(mark(how, cascade::served_by::none));
-  const std::string data = R"({")" + std::string(cascade::marker_key) + R"(":)" + marker + "}";
+  const cascade::marker marker = mark(how, cascade::served_by::none);
+  const std::string data = R"({")" + std::string(cascade::marker_key) + R"(":)" + cascade::to_json(marker) + "}";
+  out.retry_after = retry_after_seconds(marker);
   out.text =
       protocol::write_error(what.call.seen->id.in(what.call.text), code_of(done, shutting_down), explain(how), data);
   out.degraded = true;

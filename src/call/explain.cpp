@@ -6,6 +6,9 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
 
 namespace switchgear::call {
 namespace {
@@ -48,7 +51,9 @@ std::vector<std::string_view> alternatives(const standing& how) {
 }
 
 // When to try again: never a promise of a moment for what an operator or a credential decides.
-std::optional<duration> retry_after(const attempt& primary) {
+std::optional<duration> retry_after(const attempt& primary, bool shutting_down) {
+  // Our own limit: another call may have ended by then, and another replica may be there.
+  if (shutting_down || primary.what.reason == cascade::reason::overloaded) return std::chrono::seconds(1);
   if (!primary.refused) return primary.reply.retry_after;
   if (primary.refusal.why == breaker::refusal::reason::forced) return std::nullopt;
   return primary.refusal.retry_after;
@@ -114,10 +119,16 @@ cascade::marker mark(const standing& how, cascade::served_by who) {
   made.timer = how.primary.timer;
   made.state = name(how.primary.refused ? how.primary.refusal.state : how.called.gate->state());
   if (who == cascade::served_by::none) made.since = since(how.primary, how.now);
-  made.retry_after = retry_after(how.primary);
+  made.retry_after = retry_after(how.primary, how.shutting_down);
   made.outcome_unknown = how.machine.outcome_unknown();
   made.steps = how.machine.steps();
   return made;
+}
+
+unsigned retry_after_seconds(const cascade::marker& said) {
+  if (!said.retry_after) return 0;
+  const auto whole = std::chrono::ceil<std::chrono::seconds>(*said.retry_after).count();
+  return static_cast<unsigned>(std::clamp<std::int64_t>(whole, 1, std::numeric_limits<std::int32_t>::max()));
 }
 
 std::string explain(const standing& how) {
@@ -133,7 +144,7 @@ std::string explain(const standing& how) {
   told.waited = waited(how);
   told.tries = how.primary.tries;
   told.since = since(how.primary, how.now);
-  told.retry_after = retry_after(how.primary);
+  told.retry_after = retry_after(how.primary, how.shutting_down);
   told.outcome_unknown = how.machine.outcome_unknown();
   told.detail = detail;
   told.fallback = &how.called.policy.fallback;

@@ -256,7 +256,9 @@ asio::awaitable<bool> mcp_endpoint::answer(const incoming& asked, const sender& 
   // modern era only when there is more than the answer to say.
   const bool as_events = from.era == era::legacy && head_.events_first && takes_events();
   if (!events.used() && !as_events && (takes_json() || !takes_events())) {
-    co_return co_await reply_.json(std::move(out.pieces), out.status);
+    const std::string fields =
+        out.retry_after != 0 ? "Retry-After: " + std::to_string(out.retry_after) + "\r\n" : std::string();
+    co_return co_await reply_.json(std::move(out.pieces), out.status, fields);
   }
   co_return co_await events.finish(std::move(out.pieces)) && reply_.keeps();
 }

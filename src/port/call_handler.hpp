@@ -36,6 +36,7 @@ struct answer {
   std::shared_ptr<const std::string> shared;  ///< a stored answer
   bool degraded = false;                      ///< not from the primary
   int status = 200;                           ///< HTTP status that the answer wants, of a modern client's request only
+  unsigned retry_after = 0;                   ///< of a failure: seconds for Retry-After, where there is a head; 0: none
 
   answer() = default;
   answer(const answer&) = delete;

@@ -68,9 +68,10 @@ class gateway {
   cascade::latency_record latency;  ///< of search__query, where it hedges
   std::map<std::string, port::tool_policy, std::less<>> policies;
   std::string principal;
-  std::string head;    ///< the HTTP head of its requests
-  int status = 0;      ///< that the last answer wanted
-  port::client asker;  ///< its principal is the one above
+  std::string head;          ///< the HTTP head of its requests
+  int status = 0;            ///< that the last answer wanted
+  unsigned retry_after = 0;  ///< that it had for its head
+  port::client asker;        ///< its principal is the one above
   port::event_sink* client = nullptr;
   std::optional<duration> cancel_after;  ///< the client hangs up then
 
@@ -129,6 +130,7 @@ class gateway {
     EXPECT_FALSE(interrupt.armed());
 
     status = out.status;
+    retry_after = out.retry_after;
     heard made{joined(out.pieces), out.degraded, {}};
     made.json = boost::json::parse(made.text);
     return made;

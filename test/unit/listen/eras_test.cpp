@@ -50,6 +50,11 @@ TEST_F(a_modern_client, gets_the_status_that_its_answer_wants) {
   EXPECT_TRUE(has(answer, "-32021"));
 }
 
+TEST_F(a_modern_client, is_told_in_the_head_when_to_come_again) {
+  EXPECT_TRUE(has(call("later"), "\r\nRetry-After: 7\r\n"));
+  EXPECT_FALSE(has(call("fail"), "Retry-After"));
+}
+
 TEST_F(a_modern_client, is_refused_with_400_when_its_header_differs) {
   headers fields = modern_headers("tools/list");
   fields["Mcp-Method"] = "prompts/list";

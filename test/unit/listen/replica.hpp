@@ -29,8 +29,8 @@
 namespace switchgear::listen {
 
 /// Tools: `progress` says something first, `ask` asks the client for a sample, `wait` waits until it is interrupted,
-/// `poll` lets the client go before that, `fail` answers an error that wants status 400; any other method or tool
-/// answers at once who asked.
+/// `poll` lets the client go before that, `fail` answers an error that wants status 400, `later` one that is to be
+/// tried again in 7 s; any other method or tool answers at once who asked.
 class obedient_handler final : public port::call_handler {
  public:
   std::atomic<int> interrupted{-1};  ///< async::interrupt::reason of the last `wait`
@@ -70,6 +70,8 @@ class obedient_handler final : public port::call_handler {
       out.pieces.push_back(out.text);
       out.status = 400;
       co_return;
+    } else if (name == "later") {
+      out.retry_after = 7;
     }
     out.text = std::move(result);
     protocol::write_result(id, out.text, out.pieces);
