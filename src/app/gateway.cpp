@@ -3,6 +3,7 @@
 #include "app/listings.hpp"
 #include "app/tool_servers.hpp"
 #include "async/worker.hpp"
+#include "call/pauses.hpp"
 #include "call/service.hpp"
 #include "cascade/answer_cache.hpp"
 #include "console/admin.hpp"
@@ -81,7 +82,8 @@ class gateway::wiring {
         states_(fresh_secret(), &random_bytes<std::tuple_size_v<protocol::seal_nonce>>),
         fleet_(make_fleet()),
         web_(all_workers(), settings_.max_answer),
-        listings_({settings_, breakers_, metrics_, log_, &web_},
+        pauses_(fleet_ ? &fleet_->pauses() : nullptr),
+        listings_({settings_, breakers_, metrics_, log_, &web_, &pauses_},
                   {.changed = [this](const published& fresh) { use(fresh); },
                    .resource_updated = [this](std::string_view uri) { server_->clients().resource_updated(uri); },
                    .notified = {}}) {}
@@ -119,11 +121,12 @@ class gateway::wiring {
                                                  std::string(secret.begin(), secret.end()));
   }
 
-  /// A session that is opened before the fleet's secret is known is one that no other replica can read. Without Redis
-  /// there is no fleet to wait for.
+  /// A session that is opened before the fleet's secret is known is one that no other replica can read, and a call that
+  /// is made before its pauses are known may be one too many. Without Redis there is no fleet to wait for.
   bool knows_fleet() const {
     constexpr duration longest_wait = std::chrono::seconds(2);
-    return !fleet_ || fleet_known_.load(std::memory_order_relaxed) || async::worker::now() - started_ >= longest_wait;
+    const bool knows = !fleet_ || (fleet_known_.load(std::memory_order_relaxed) && fleet_->pauses().known());
+    return knows || async::worker::now() - started_ >= longest_wait;
   }
 
   async::worker& control() { return *workers_.back(); }
@@ -150,6 +153,7 @@ class gateway::wiring {
   call::states states_;
   std::unique_ptr<peers::redis::fleet> fleet_;  // null: this gateway's clients are its own
   upstream::web_client web_;
+  call::pauses pauses_;
   listings listings_;
   std::vector<std::unique_ptr<call::service>> services_;
   std::unique_ptr<listen::server> server_;
@@ -206,7 +210,7 @@ void gateway::wiring::use_secret(std::string_view secret) {
 
 console::admin_sources gateway::wiring::sources() {
   console::admin_sources from;
-  from.metrics = [this] { return metrics_.expose(&breakers_); };
+  from.metrics = [this] { return metrics_.expose(&breakers_, pauses_.shown(async::worker::now())); };
   from.ready = [this] {
     if (ready()) return console::readiness{true, {}};
     return console::readiness{false, stopping_.load() ? "shutting down" : "the upstreams are being tried"};

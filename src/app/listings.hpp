@@ -39,7 +39,8 @@ class listings final : public upstream::observer {
     port::breakers& breakers;
     port::recorder& recorder;
     observe::log& log;
-    port::web* web = nullptr;  ///< null: no http step can run
+    port::web* web = nullptr;        ///< null: no http step can run
+    call::pauses* pauses = nullptr;  ///< null: no tool is left alone
   };
 
   /// Who is told; each may be empty.

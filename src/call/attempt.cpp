@@ -1,6 +1,7 @@
 #include "call/attempt.hpp"
 
 #include "async/chain.hpp"
+#include "call/pauses.hpp"
 #include "call/running_call.hpp"
 
 #include <algorithm>
@@ -35,6 +36,32 @@ cascade::timer fired(const async::interrupt& raised, const port::reply& reply, c
   return raised.has_heard() ? cascade::timer::idle : cascade::timer::first_byte;
 }
 
+// The tool has said when it wants calls again: nothing is sent, and no breaker hears of it.
+bool held_back(const attempt_context& given, attempt& done) {
+  const tool& target = given.target;
+  if (target.pause == nullptr) return false;
+  const std::string_view credential = credential_of(target, given.outgoing.client);
+  if (target.pause->left(credential, given.started) == duration::zero()) return false;
+  const time_point now = async::worker::now();  // it may have begun since the call came
+  const duration left = target.pause->left(credential, now);
+  if (left == duration::zero()) return false;
+  done.what = {{}, {}, cascade::ending::throttled, cascade::reason::throttled};
+  done.reply.retry_after = left;
+  done.reply.detail = "it has asked for a pause";
+  done.held_back = true;
+  done.ended = now;
+  return true;
+}
+
+void take_pause(const attempt_context& given, attempt& done) {
+  const tool& target = given.target;
+  const duration length = cascade::pause_length(done.reply.retry_after);
+  done.reply.retry_after = length;
+  if (target.pause != nullptr) {
+    target.pause->begin(credential_of(target, given.outgoing.client), length, done.ended);
+  }
+}
+
 }  // namespace
 
 void end_interrupted(const async::interrupt& raised, time_point now, attempt& done) {
@@ -47,11 +74,13 @@ void end_interrupted(const async::interrupt& raised, time_point now, attempt& do
 
 boost::asio::awaitable<void> try_tool(attempt_context& given, attempt& done) {
   const tool& target = given.target;
+  if (held_back(given, done)) co_return;
   breaker::admission admission = acquire(given);
   if (!admission && worth_waiting(given, admission)) {
     const time_point until = std::min(given.started + admission.refusal().probe_wait, given.whole.deadline());
     co_await given.breakers.probe(given.on, *admission.refusal().gate, until);
     given.started = async::worker::now();
+    if (held_back(given, done)) co_return;
     admission = acquire(given);
   }
   if (!admission) {
@@ -91,6 +120,7 @@ boost::asio::awaitable<void> try_tool(attempt_context& given, attempt& done) {
   done.what.tool.slow = slow_after > duration::zero() && (done.what.tool.slow || done.slow);
   done.what.server.slow = server_limit > duration::zero() && (done.what.server.slow || over(done.took, server_limit));
   call.settle(done.what, done.took);
+  if (done.what.how == cascade::ending::throttled) take_pause(given, done);
 }
 
 }  // namespace switchgear::call

@@ -17,6 +17,7 @@ namespace switchgear::call {
 struct attempt {
   meaning what;
   bool refused = false;
+  bool held_back = false;                       ///< not made: the tool has asked for a pause
   breaker::refusal refusal;                     ///< when refused
   port::reply reply;                            ///< when not
   bool hedged = false;                          ///< a second try ran beside it
@@ -26,8 +27,10 @@ struct attempt {
   duration took{};                              ///< of the upstream's part, without the wait for a probe's place
   time_point ended{};
 
+  /// The server says itself that it did nothing with the call: HTTP 429.
+  bool declined() const { return reply.status == 429; }
   /// A byte may have reached an upstream whose tool is neither read-only nor idempotent.
-  bool acted(const tool& tried) const { return reply.sent && !tried.repeatable; }
+  bool acted(const tool& tried) const { return reply.sent && !tried.repeatable && !declined(); }
 };
 
 /// What it takes. All of it outlives the attempt.

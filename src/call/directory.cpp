@@ -1,6 +1,7 @@
 #include "call/directory.hpp"
 
 #include "call/known_arguments.hpp"
+#include "call/pauses.hpp"
 #include "cascade/stand_in.hpp"
 
 #include <boost/json.hpp>
@@ -84,6 +85,7 @@ void directory::add(const route::entry& entry, const sources& from) {
   made.server_gate = &from.breakers->server(entry.alias, from.server_breaker(entry.alias));
   made.slot = from.recorder->tool_slot(entry.name);
   if (!from.retries.empty()) made.retries = from.retries.at(entry.upstream);
+  if (from.pauses != nullptr) made.pause = &from.pauses->of(entry.name);
 
   const bool hinted_read_only = entry.hints.read_only.value_or(false);
   const bool hinted_idempotent = entry.hints.idempotent.value_or(false);
@@ -126,6 +128,7 @@ void directory::add_method(std::string_view method, std::string_view alias, std:
   made.gate = &from.breakers->tool(entry.name, made.policy.breaker);
   made.server_gate = &from.breakers->server(alias, made.policy.breaker);
   made.slot = from.recorder->tool_slot(entry.name);
+  if (from.pauses != nullptr) made.pause = &from.pauses->of(entry.name);
   made.read_only = made.repeatable = true;
 }
 

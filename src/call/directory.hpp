@@ -30,6 +30,8 @@
 namespace switchgear::call {
 
 struct tool;
+class pauses;
+class tool_pause;
 
 /// A step of the cascade, resolved. Which members are set follows from the policy's step at the same place.
 struct prepared_step {
@@ -51,6 +53,7 @@ struct tool {
   std::shared_ptr<const protocol::schema> output;  ///< null: the tool has no outputSchema that can be checked
   std::uint32_t slot = 0;                          ///< port::recorder::tool_slot
   cascade::retry_budget* retries = nullptr;        ///< its upstream's; null: no call is made again
+  tool_pause* pause = nullptr;                     ///< null: it is not left alone when it asks for that
 
   cascade::latency_record* latency = nullptr;  ///< set: a call that takes longer than usual gets a second try beside it
   std::string_view idempotency_key;            ///< the argument that it knows a repeated call by; empty: none
@@ -89,6 +92,7 @@ class directory {
     std::shared_ptr<const route::table<route::item>> prompts;                            ///< null: none
     std::shared_ptr<const route::resources> resources;                                   ///< null: none
     port::web* web = nullptr;                                                            ///< null: no http step can run
+    call::pauses* pauses = nullptr;  ///< null: no tool is left alone
   };
 
   /// Control thread. Never fails as a whole: what a policy asks for and cannot be had is in problems(), and that step

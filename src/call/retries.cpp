@@ -12,13 +12,11 @@
 namespace switchgear::call {
 namespace {
 
-constexpr int too_many_requests = 429;
-
 cascade::finished_try facts_of(const attempt& done, const attempt_context& given) {
   return {.how = done.what.how,
           .sent = done.reply.sent,
           .repeatable = given.target.repeatable || given.keyed,
-          .declined = done.reply.status == too_many_requests,
+          .declined = done.declined(),
           .retry_after = done.reply.retry_after};
 }
 
@@ -29,7 +27,8 @@ std::optional<duration> pause_before_next(const attempt_context& given, const re
   const double chance = std::uniform_real_distribution<double>()(random);
   const auto pause = cascade::pause_before_retry(given.target.policy.retry, done.tries, facts_of(done, given),
                                                  std::min(given.whole.deadline(), given.until) - done.ended, chance);
-  if (!pause || !given.target.retries->take()) return std::nullopt;
+  // Who was held back has not been a load yet.
+  if (!pause || (!done.held_back && !given.target.retries->take())) return std::nullopt;
   return pause;
 }
 
@@ -42,6 +41,7 @@ boost::asio::awaitable<void> try_with_retries(attempt_context& given, relay* cli
   if (may_repeat && given.target.retries != nullptr) given.target.retries->call();
   const port::outgoing_request first = given.outgoing;
   co_await try_hedged(given, client, done);
+  unsigned made = done.held_back ? 0 : 1;
   while (const auto pause = pause_before_next(given, client, done, random)) {
     boost::asio::steady_timer timer(given.on.io, *pause);
     co_await async::wait(timer, given.whole);
@@ -54,13 +54,14 @@ boost::asio::awaitable<void> try_with_retries(attempt_context& given, relay* cli
     given.started = async::worker::now();
     given.may_wait = false;
     co_await try_hedged(given, client, done);
-    if (done.refused) {
+    if (done.refused && !before.held_back) {
       const time_point ended = done.ended;
       done = std::move(before);
       done.ended = ended;
       co_return;
     }
-    done.tries = before.tries + 1;
+    if (!done.held_back && !done.refused) ++made;
+    done.tries = std::max(made, 1U);
     done.slow |= before.slow;
     done.hedged |= before.hedged;
   }

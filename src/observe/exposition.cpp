@@ -142,6 +142,17 @@ void add_circuits(const std::vector<port::circuit>& circuits, std::vector<Metric
   for (family* each : {&state, &generation, &error_rate, &stale}) std::move(*each).into(out);
 }
 
+void add_throttled(const std::vector<port::throttled_tool>& tools, std::vector<MetricFamily>& out) {
+  family answers(MetricType::Counter, "switchgear_throttled_total",
+                 "Answers of a tool's server that asked for fewer calls: 429, or 503 with Retry-After");
+  family left(MetricType::Gauge, "switchgear_pause_seconds", "For how long the tool is left alone yet; 0: it is not");
+  for (const port::throttled_tool& each : tools) {
+    answers.count({label("tool", each.name)}, each.answers);
+    left.gauge({label("tool", each.name)}, seconds(each.left));
+  }
+  for (family* each : {&answers, &left}) std::move(*each).into(out);
+}
+
 void add_board(const port::board_figures& of, std::vector<MetricFamily>& out) {
   family mode(MetricType::Gauge, "switchgear_board_mode", "1 for where this replica's breakers are decided now");
   mode.gauge({label("mode", "shared")}, of.shared ? 1 : 0);
@@ -195,7 +206,7 @@ void add_process(double started, std::vector<MetricFamily>& out) {
 
 }  // namespace
 
-std::string metrics::expose(const port::breakers* circuits) const {
+std::string metrics::expose(const port::breakers* circuits, const std::vector<port::throttled_tool>& throttled) const {
   // Asked for before our lock: the breakers have one of their own, and theirs may be held while a transition comes
   // here.
   const std::vector<port::circuit> states = circuits ? circuits->snapshot() : std::vector<port::circuit>();
@@ -244,6 +255,7 @@ std::string metrics::expose(const port::breakers* circuits) const {
     std::move(lost).into(families);
   }
   add_circuits(states, families);
+  add_throttled(throttled, families);
   if (circuits) add_board(circuits->board(), families);
   add_process(started_, families);
 

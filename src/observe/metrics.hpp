@@ -2,6 +2,7 @@
 #pragma once
 
 #include "observe/tool_counters.hpp"
+#include "port/pauses.hpp"
 #include "port/recorder.hpp"
 
 #include <array>
@@ -42,9 +43,11 @@ class metrics final : public port::recorder {
   void upstream_changed(std::string_view alias, bool ready, std::string_view reason) override;
   void board_changed(bool shared, std::string_view reason) override;
 
-  /// The text exposition (version 0.0.4) of everything counted, with the breakers' states when given. Takes about
-  /// 10 us a tool: not for a data thread. Series that never counted are left out.
-  std::string expose(const port::breakers* circuits = nullptr) const;
+  /// The text exposition (version 0.0.4) of everything counted, with the breakers' states when given, and the tools
+  /// that asked for fewer calls. Takes about 10 us a tool: not for a data thread. Series that never counted are left
+  /// out.
+  std::string expose(const port::breakers* circuits = nullptr,
+                     const std::vector<port::throttled_tool>& throttled = {}) const;
 
   /// Content-Type of expose().
   static constexpr std::string_view media_type = "text/plain; version=0.0.4; charset=utf-8";

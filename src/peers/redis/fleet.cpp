@@ -6,15 +6,18 @@ namespace switchgear::peers::redis {
 
 fleet::fleet(boost::asio::io_context& io, const port::redis_settings& settings, std::uint64_t seed, std::string own)
     : sessions_(io, settings, seed, std::move(own)),
+      pauses_(io, settings, seed, [this] { courier_.send(mail::subject::noted, {}); }),
       courier_(io, settings, seed, [this](const mail& from) { hear(from); }) {}
 
 void fleet::start() {
   sessions_.start();
+  pauses_.start();
   courier_.start();
 }
 
 void fleet::stop() {
   sessions_.stop();
+  pauses_.stop();
   courier_.stop();
 }
 
@@ -30,6 +33,9 @@ void fleet::hear(const mail& from) {
       break;
     case mail::subject::ended:
       if (forgotten_) forgotten_(from.text);
+      break;
+    case mail::subject::noted:
+      pauses_.look();
       break;
   }
 }

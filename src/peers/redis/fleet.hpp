@@ -1,7 +1,9 @@
-// What replicas know of each other's clients, through the Redis that keeps their breakers.
+// What replicas know of each other's clients, and of tools to be left alone, through the Redis that keeps their
+// breakers.
 #pragma once
 
 #include "peers/redis/courier.hpp"
+#include "peers/redis/pauses.hpp"
 #include "peers/redis/sessions.hpp"
 #include "port/fleet.hpp"
 
@@ -15,7 +17,7 @@
 
 namespace switchgear::peers::redis {
 
-/// Joins the two parts: sessions and their secret on one side, messages on the other. Nothing here fails when Redis is
+/// Joins the parts: sessions and their secret, pauses, and messages. Nothing here fails when Redis is
 /// slow, away or full of rubbish: looks are answered with not_known, and what cannot be told is dropped in the end.
 class fleet final : public port::fleet {
  public:
@@ -36,12 +38,15 @@ class fleet final : public port::fleet {
   void tell(std::string message) override { courier_.send(mail::subject::told, message); }
   void on_told(std::function<void(std::string_view)> hear) override { told_ = std::move(hear); }
 
+  redis::pauses& pauses() { return pauses_; }
+
   struct counts {
     sessions::counts sessions;
+    redis::pauses::counts pauses;
     courier::counts mails;
   };
   /// Since the start. Any thread.
-  counts figures() const { return {sessions_.figures(), courier_.figures()}; }
+  counts figures() const { return {sessions_.figures(), pauses_.figures(), courier_.figures()}; }
 
  private:
   void hear(const mail& from);
@@ -49,6 +54,7 @@ class fleet final : public port::fleet {
   std::function<void(std::string_view)> forgotten_;
   std::function<void(std::string_view)> told_;
   sessions sessions_;
+  redis::pauses pauses_;
   courier courier_;
 };
 

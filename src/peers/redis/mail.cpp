@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view mark = "sgm1";
 constexpr std::size_t head_size = mark.size() + 1 + mail::name_size;
 
-constexpr std::array<char, 2> letters = {'t', 'e'};  // in the order of the subjects
+constexpr std::array<char, 3> letters = {'t', 'e', 'n'};  // in the order of the subjects
 
 }  // namespace
 

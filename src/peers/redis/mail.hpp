@@ -13,6 +13,7 @@ struct mail {
   enum class subject : std::uint8_t {
     told,   ///< whatever a user of the fleet told the others
     ended,  ///< a session, by its id
+    noted,  ///< something new stands in the log of pauses; no text
   };
   static constexpr std::size_t longest = 1 << 20;  // text
   static constexpr std::size_t name_size = 8;

@@ -1,11 +1,13 @@
 // A gateway without sockets: two scripted upstreams, real gates, one call at a time on a real event loop.
 #pragma once
 
+#include "call/pauses.hpp"
 #include "call/service.hpp"
 #include "cascade/stand_in.hpp"
 #include "protocol/definitions_list.hpp"
 #include "route/prompts.hpp"
 #include "support/fake_breakers.hpp"
+#include "support/fake_pauses.hpp"
 #include "support/fake_recorder.hpp"
 #include "support/fake_upstream.hpp"
 #include "support/fake_web.hpp"
@@ -66,6 +68,8 @@ class gateway {
   test::fake_web web;
   cascade::retry_budget search_retries{0.1}, backup_retries{0.1};
   cascade::latency_record latency;  ///< of search__query, where it hedges
+  test::fake_pauses others;         ///< the other replicas
+  call::pauses paused{&others};
   std::map<std::string, port::tool_policy, std::less<>> policies;
   std::string principal;
   std::string head;          ///< the HTTP head of its requests
@@ -190,7 +194,8 @@ class gateway {
          [this](std::string_view) { return &latency; },
          std::make_shared<const route::table<route::item>>(route::merged_prompts(with_prompts, route::naming::prefix)),
          std::make_shared<const route::resources>(with_resources),
-         &web});
+         &web,
+         &paused});
     service_ = std::make_unique<service>(directory_, breakers, recorder, answers, sealed, 1);
   }
 

@@ -108,7 +108,9 @@ TEST(a_failed_try, is_not_made_again_unless_the_policy_says_so) {
 TEST(a_failed_try, is_made_again_whatever_the_tool_does_when_the_server_says_that_it_did_nothing) {
   gateway gate(destructive_tool);
   thrice(gate);
-  gate.search.answer(reply_of(fault::bad_status, 429));
+  port::reply throttled = reply_of(fault::bad_status, 429);
+  throttled.retry_after = 5ms;
+  gate.search.answer(std::move(throttled));
   gate.search.answer(good_answer);
   EXPECT_EQ(gate.ask().words(), "fine");
 }

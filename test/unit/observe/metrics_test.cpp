@@ -60,6 +60,15 @@ TEST(metrics, count_calls_by_tool_answerer_and_reason) {
   EXPECT_EQ(counted.of_tool("unknown").all_calls(), 0u);
 }
 
+TEST(metrics, show_tools_that_asked_for_fewer_calls) {
+  const metrics counted(1);
+  auto samples = samples_of(counted.expose(nullptr, {{"a__t", 3, milliseconds(1500)}, {"b__t", 0, milliseconds(0)}}));
+  EXPECT_EQ(samples[R"(switchgear_throttled_total{tool="a__t"})"], "3");
+  EXPECT_EQ(samples[R"(switchgear_pause_seconds{tool="a__t"})"], "1.5");
+  EXPECT_FALSE(samples.contains(R"(switchgear_throttled_total{tool="b__t"})"));
+  EXPECT_EQ(samples[R"(switchgear_pause_seconds{tool="b__t"})"], "0");
+}
+
 TEST(metrics, leave_out_series_that_never_counted) {
   metrics counted(1);
   counted.tool_slot("search__query");

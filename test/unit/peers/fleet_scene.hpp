@@ -29,12 +29,14 @@ struct replica {
     tested.on_key([this](std::string_view key) { keys.emplace_back(key); });
     tested.on_told([this](std::string_view message) { told.emplace_back(message); });
     tested.on_forgotten([this](std::string_view session) { forgotten.emplace_back(session); });
+    tested.pauses().on_told([this](std::string_view name, duration left) { paused.emplace_back(name, left); });
     tested.start();
   }
 
   std::string own;
   fleet tested;
   std::vector<std::string> keys, told, forgotten;
+  std::vector<std::pair<std::string, duration>> paused;
 };
 
 struct fleet_scene {

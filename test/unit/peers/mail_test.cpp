@@ -17,7 +17,7 @@ const std::string name = "\0replica"s;
 
 TEST(mail, is_read_as_it_was_written) {
   const std::string text = "any\r\n\0bytes\xff"s;
-  for (const auto subject : {mail::subject::told, mail::subject::ended}) {
+  for (const auto subject : {mail::subject::told, mail::subject::ended, mail::subject::noted}) {
     const std::string bytes = written({subject, name, text});
     const auto read = read_mail(bytes);
     ASSERT_TRUE(read);
