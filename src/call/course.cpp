@@ -44,6 +44,7 @@ boost::asio::awaitable<void> course::run(port::event_sink* client) {
                                      .request_state = begun_.inner},
                         .client = &way_back,
                         .started = call_.arrived,
+                        .until = machine_.primary_deadline(call_.arrived, called_.repeatable),
                         .keyed = has_key,
                         .may_wait = true};
   co_await try_with_retries(given, &way_back, with_.random, primary_);
