@@ -1,5 +1,5 @@
 """A tool that counts is carried out once a call at most, wherever the exchange breaks: 10,000 calls, cut at every byte
-of request and answer, with retries, a second tool, and a breaker that trips and probes meanwhile.
+of request and answer, with retries, hedges, a second tool, and a breaker that trips and probes meanwhile.
 
 SWITCHGEAR_SEED=N repeats a run's faults.
 """
@@ -16,7 +16,7 @@ import pytest
 
 from conftest import SANITIZED
 from harness.faulty_server import CountingServer, Fault, FaultyCarrier, hinted
-from harness.fleet import events
+from harness.fleet import events, metric
 from harness.load import Callers, Sample
 from harness.modern_server import ModernServer, modern_carrier
 from harness.scripted_http import Answer
@@ -39,6 +39,7 @@ EAGER = {"mode": "enforce", "error_rate": "15%", "minimum_calls": 5, "certainty"
 RULE = {
     "deadline": "500ms",
     "retry": {"attempts": 3, "backoff": "2ms", "longest_pause": "10ms"},
+    "hedge": {"quantile": "50%", "least": "8ms"},
     "fallback": [{"tool": {"name": "second__write"}}],
 }
 
@@ -258,6 +259,7 @@ def test_what_reads_is_tried_again_on_the_same_ground(gateway, serve, figure):
            told=", ".join(f"{how} {count}" for how, count in sorted(told(samples).items())))  # fmt: skip
     assert max(done.values()) > 1
     assert counted.arrived().total() > 1.5 * len(samples)
+    assert sum(metric(counted.gateway, "switchgear_hedges_total", tool=f"{era}__read") for era in ("legacy", "modern")) > 0
     assert sum(sample.served_by in ("primary", "tool") for sample in samples.values()) > 0.4 * len(samples)
 
 
