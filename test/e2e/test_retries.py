@@ -9,9 +9,9 @@ from harness.certificates import Authority
 from harness.drill import ATTEMPTS, GARBAGE, READING, WRITING, Drill
 from harness.faulty_server import Fault
 from harness.scripted_http import Answer
+from harness.together import together
 
 BUSY = Answer(503, b"busy", "text/plain")
-THROTTLE = Answer(429, b"slow down", "text/plain")
 
 # What is done, and whether the answer comes back.
 LOST_ANSWERS = {
@@ -23,6 +23,11 @@ LOST_ANSWERS = {
     "broken JSON": Fault("instead", answer=Answer(200, b'{"jsonrpc":"2.0","id":', "application/json")),
     "broken stream": Fault("answer", 140, "close", streamed=True),
 }
+
+
+def declined(seconds: str) -> Fault:
+    answer = Answer(429, b"slow down", "text/plain", {"Retry-After": seconds})
+    return Fault("instead", answer=answer, carried_out=False)
 
 
 @pytest.fixture
@@ -144,23 +149,30 @@ def test_a_server_that_comes_back_in_time_is_reached_by_a_retry(tool, drill):
 
 
 def test_a_throttled_call_is_made_again_whatever_the_tool_does(drill):
-    through = drill()
-    declined = Fault("instead", answer=THROTTLE, carried_out=False)
-    with through.client() as client:
-        for tool in (*WRITING, *READING):
-            through.save_up()
-            through.fail(declined, times=ATTEMPTS - 1)
-            reply = client.call(f"up__{tool}", {"run": (run := through.run())})
-            assert reply.text == f"done {run}" and reply.marker == {}
-            assert through.server.arrived[run] == ATTEMPTS
+    through = drill(deadline=10)
+
+    def throttled(tool: str) -> None:
+        with through.client() as client:
+            run = f"{tool}-again"
+            assert client.call(f"up__{tool}", {"run": run}).text == f"done {run}"
+            assert through.server.arrived[run] == 2
             assert through.tools.carried_out[run] == 1
 
-            through.fail(declined)
+    through.fail(declined("1"), times=1)
+    together([lambda tool=tool: throttled(tool) for tool in (*WRITING, *READING)])
+    assert through.second_tools.carried_out.total() == 0
+
+
+def test_a_throttle_that_lasts_too_long_costs_no_deed_twice(drill):
+    through = drill()
+    through.fail(declined("60"))
+    with through.client() as client:
+        for tool in (*WRITING, *READING):
             reply = client.call(f"up__{tool}", {"run": (run := through.run())})
-            assert reply.marker["steps"][0] == f"primary:throttled x{ATTEMPTS}"
+            assert reply.marker["steps"][0] == "primary:throttled"
             assert reply.marker["reason"] in ("throttled", "exhausted") and "outcome" not in reply.marker
-            assert through.server.arrived[run] == ATTEMPTS
-            assert through.tools.carried_out[run] + through.second_tools.carried_out[run] <= 1
+            assert through.server.arrived[run] == 1 and through.tools.carried_out[run] == 0
+            assert through.second_tools.carried_out[run] <= 1
 
 
 # ---- RC-067 (h): cut before the request was read

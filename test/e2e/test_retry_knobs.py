@@ -120,13 +120,13 @@ def test_503_with_retry_after_is_waited_for_if_the_tool_reads(drill):
 
 
 @pytest.mark.parametrize("value", ["0", "-5", "abc", ""])
-def test_a_retry_after_that_says_nothing_is_no_pause(value, drill):
-    through = drill()
+def test_a_retry_after_that_says_nothing_is_a_short_pause_at_most(value, drill):
+    through = drill(deadline=10)
     answer = Answer(429, b"", None, {"Retry-After": value})
-    through.fail(Fault("instead", answer=answer, carried_out=False), times=2)
+    through.fail(Fault("instead", answer=answer, carried_out=False), times=1)
     with through.client() as client:
         assert client.call("up__reading", {"run": "one"}).text == "done one"
-    assert sum(gaps(through, "one")) < 1.0
+    assert sum(gaps(through, "one")) < 2.0
 
 
 @pytest.mark.parametrize("value", ["60", "999999", "9" * 30])
