@@ -15,8 +15,10 @@ std::string_view name(ending how) {
 action machine::on(const event& ended, time_point now) {
   using verb = action::verb;
   acted_ = acted_ || ended.acted;
-  // An upstream that throttles or denies has said that it did nothing.
-  const bool untold = ended.how == ending::failed || ended.how == ending::timed_out || ended.how == ending::cancelled;
+  // An upstream that denies has said that it did nothing. One that throttles may be a proxy before a tool that did it
+  // all the same; if it is certain that it did not, the event does not say that it acted.
+  const bool untold = ended.how == ending::failed || ended.how == ending::timed_out || ended.how == ending::cancelled ||
+                      ended.how == ending::throttled;
   outcome_unknown_ = outcome_unknown_ || (ended.acted && untold);
   if (!primary_done_) {
     primary_done_ = true;

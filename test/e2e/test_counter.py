@@ -49,6 +49,7 @@ CARRIED_OUT = [
     Answer(500, b"boom", "text/plain"),
     Answer(502, HTML, "text/html"),
     Answer(503, b"busy", "text/plain"),
+    Answer(503, b"busy", "text/plain", {"Retry-After": "0"}),
     Answer(504),
     Answer(408),
     Answer(200, HTML, "text/html"),
