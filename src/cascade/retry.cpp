@@ -34,6 +34,10 @@ std::optional<duration> pause_before_retry(const retry_policy& policy, unsigned 
 }
 
 void retry_budget::call() noexcept {
+  if (lent_.load(std::memory_order_relaxed) > 0) {
+    lent_.fetch_sub(share_, std::memory_order_relaxed);
+    return;
+  }
   if (left_.load(std::memory_order_relaxed) >= static_cast<std::int32_t>(reserve) * whole) return;
   left_.fetch_add(share_, std::memory_order_relaxed);
 }

@@ -42,16 +42,19 @@ std::optional<duration> pause_before_retry(const retry_policy& policy, unsigned 
                                            duration left, double chance);
 
 /// What bounds the retries of all calls to one upstream: each call brings a share of a retry, each retry takes a whole
-/// one. Since shares add up, replicas that each keep to their own budget keep to the fleet's. Any thread; one atomic
-/// operation a call.
+/// one. The first few are lent, and paid back before anything is saved: at no time are there more retries than those or
+/// than the share of all calls so far, whichever is more. Since shares add up, replicas that each keep to their own
+/// budget keep to the fleet's. Any thread; one atomic operation a call.
 class retry_budget {
  public:
-  /// Retries that may be made at once after a quiet time, and before the first calls have brought any.
+  /// Retries that may be saved up, and that are lent at the beginning.
   static constexpr unsigned reserve = 10;
 
   /// `share`: retries a call, 0 to 1.
   explicit retry_budget(double share)
-      : share_(static_cast<std::int32_t>(share * whole)), left_(share_ == 0 ? 0 : reserve * whole) {}
+      : share_(static_cast<std::int32_t>(share * whole)),
+        left_(share_ == 0 ? 0 : reserve * whole),
+        lent_(share_ == 0 ? 0 : reserve * whole) {}
 
   /// A call (not a retry) was made.
   void call() noexcept;
@@ -63,6 +66,7 @@ class retry_budget {
 
   const std::int32_t share_;
   std::atomic<std::int32_t> left_;  // in thousandths of a retry
+  std::atomic<std::int32_t> lent_;  // and not yet paid back
 };
 
 }  // namespace switchgear::cascade
