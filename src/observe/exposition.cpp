@@ -229,6 +229,11 @@ std::string metrics::expose(const port::breakers* circuits, const std::vector<po
     family ready(MetricType::Gauge, "switchgear_upstream_ready", "1 when the upstream's handshake succeeded");
     for (const auto& [alias, seen] : upstreams_) ready.gauge({label("upstream", alias)}, seen.ready ? 1 : 0);
     std::move(ready).into(families);
+
+    family late(MetricType::Counter, "switchgear_late_answers_total",
+                "Answers of a child to calls that had been given up");
+    for (const auto& [alias, count] : late_answers_) late.count({label("upstream", alias)}, count);
+    std::move(late).into(families);
   }
 
   family turned_away(MetricType::Counter, "switchgear_refused_total", "Requests refused before a call began");

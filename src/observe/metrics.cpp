@@ -82,6 +82,11 @@ void metrics::transition(const port::transition_record& record) {
                   {"generation", std::to_string(record.generation)}});
 }
 
+void metrics::late_answer(std::string_view alias) {
+  const std::lock_guard lock(mutex_);
+  ++late_answers_[std::string(alias)];
+}
+
 void metrics::upstream_changed(std::string_view alias, bool ready, std::string_view reason) {
   {
     const std::lock_guard lock(mutex_);

@@ -40,6 +40,7 @@ class metrics final : public port::recorder {
   void refused(unsigned worker, port::refusal why) noexcept override;
   void connections(unsigned worker, int change) noexcept override;
   void transition(const port::transition_record& record) override;
+  void late_answer(std::string_view alias) override;
   void upstream_changed(std::string_view alias, bool ready, std::string_view reason) override;
   void board_changed(bool shared, std::string_view reason) override;
 
@@ -95,6 +96,7 @@ class metrics final : public port::recorder {
   std::map<std::string, std::uint32_t, std::less<>> slots_;
   std::map<transition_key, std::uint64_t> transitions_;
   std::map<std::string, upstream_seen, std::less<>> upstreams_;
+  std::map<std::string, std::uint64_t> late_answers_;  // by upstream
 };
 
 }  // namespace switchgear::observe

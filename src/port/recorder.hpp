@@ -61,6 +61,8 @@ class recorder {
   virtual void transition(const transition_record& record) = 0;
   /// An upstream's state changed; `reason` is one line, empty when ready. Control thread.
   virtual void upstream_changed(std::string_view alias, bool ready, std::string_view reason) = 0;
+  /// An answer of an upstream came too late for its call. Control thread.
+  virtual void late_answer(std::string_view /*alias*/) {}
   /// The shared board was lost, for `reason`, or is in use (again). Control thread.
   virtual void board_changed(bool /*shared*/, std::string_view /*reason*/) {}
 };

@@ -34,6 +34,8 @@ class observer {
   /// A line that a child wrote on stderr, or a protocol oddity worth one log line. Rate-limited by the upstream.
   virtual void remark(unsigned upstream, std::string_view line) = 0;
 
+  /// An answer came after its call had been given up.
+  virtual void late_answer(unsigned /*upstream*/) {}
   /// A notification that belongs to no request of ours, unless it says that a list changed: that is followed by
   /// listed().
   virtual void notified(unsigned /*upstream*/, std::string_view /*text*/, const protocol::message& /*seen*/) {}

@@ -209,6 +209,7 @@ void stdio_upstream::withdrawn(std::string_view question) {
 
 void stdio_upstream::late_answer() {
   ++counted_.late_answers;
+  watcher_.late_answer(index_);
   if (!std::exchange(remarked_late_, true)) watcher_.remark(index_, "an answer came after its call had been given up");
 }
 
