@@ -157,6 +157,11 @@ const keys<upstream>& upstream_keys() {
       http_only(value_key<upstream>(
           "connections", a_count(1, 65'535), [](auto& to) -> auto& { return to.link.max_connections; },
           "Most connections to the server, for each thread of the gateway. Only with `url`.")),
+      http_only(value_key<upstream>(
+          "keep_alive", a_duration(10ms, 1h), [](auto& to) -> auto& { return to.link.keep_alive; },
+          "How long an unused connection is kept: less than the server keeps it, or now and then a call goes into one "
+          "that is "
+          "being closed, and of a tool that writes nobody knows whether it arrived. Only with `url`.")),
       value_key<upstream>(
           "own_sessions", a_count(0, 100'000), [](auto& to) -> auto& { return to.link.own_sessions; },
           "Most clients with a session (or child) of their own: those that declare sampling, elicitation or roots, "
@@ -204,7 +209,7 @@ void check_upstream(const field& at, const upstream& made) {
     if (!tried) at.fail("has neither `url` nor `command`; one of them is needed");
     return;
   }
-  constexpr std::string_view only_http[] = {"headers", "sse", "tls", "connections"};
+  constexpr std::string_view only_http[] = {"headers", "sse", "tls", "connections", "keep_alive"};
   constexpr std::string_view only_stdio[] = {"args",   "env",        "directory",    "cwd",
                                              "memory", "open_files", "probe_timeout"};
   if (made.link.is_stdio) {

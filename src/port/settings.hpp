@@ -53,6 +53,7 @@ struct upstream_settings {
   duration refresh = std::chrono::minutes(5);             ///< how often tools/list is asked again
   std::size_t max_answer = 50 * 1024 * 1024;              ///< bytes of one message; above it the call fails
   std::size_t max_connections = 1024;                     ///< per gateway thread
+  duration keep_alive = std::chrono::seconds(4);          ///< how long an unused connection is kept
   std::size_t own_sessions = 100;                         ///< most clients with a session of their own; 0: all share
 };
 

@@ -6,10 +6,12 @@
 namespace switchgear::upstream {
 
 std::unique_ptr<stream> connection_pool::take() {
+  const time_point now = idle_.empty() ? time_point() : async::worker::now();
   while (!idle_.empty()) {
+    const bool is_fresh = now - idle_.back().since < keep_alive_;
     std::unique_ptr<stream> newest = std::move(idle_.back().connection);
     idle_.pop_back();
-    if (!newest->stale()) return newest;
+    if (is_fresh && !newest->stale()) return newest;
     closed();
   }
   return nullptr;
@@ -17,7 +19,7 @@ std::unique_ptr<stream> connection_pool::take() {
 
 void connection_pool::give(std::unique_ptr<stream> connection, time_point now) {
   idle_.push_back({std::move(connection), now});
-  if (!armed()) on_.timers.arm(*this, now + idle_limit);
+  if (!armed()) on_.timers.arm(*this, now + keep_alive_);
 }
 
 void connection_pool::close_idle() {
@@ -28,10 +30,10 @@ void connection_pool::close_idle() {
 
 void connection_pool::fire() {
   const time_point now = async::worker::now();
-  const auto fresh = std::ranges::find_if(idle_, [&](const idle& one) { return now - one.since < idle_limit; });
+  const auto fresh = std::ranges::find_if(idle_, [&](const idle& one) { return now - one.since < keep_alive_; });
   open_ -= static_cast<std::size_t>(fresh - idle_.begin());
   idle_.erase(idle_.begin(), fresh);
-  if (!idle_.empty()) on_.timers.arm(*this, idle_.front().since + idle_limit);
+  if (!idle_.empty()) on_.timers.arm(*this, idle_.front().since + keep_alive_);
 }
 
 }  // namespace switchgear::upstream

@@ -49,7 +49,8 @@ http_upstream::http_upstream(std::vector<async::worker*> workers, unsigned index
       watcher_(watcher),
       random_(static_cast<std::minstd_rand::result_type>(seed)),
       wake_(control_.io) {
-  for (async::worker* one : workers_) seats_.push_back(std::make_unique<seat>(*one, settings_.max_connections));
+  for (async::worker* one : workers_)
+    seats_.push_back(std::make_unique<seat>(*one, settings_.max_connections, settings_.keep_alive));
 }
 
 http_upstream::~http_upstream() = default;

@@ -88,8 +88,8 @@ class http_upstream final : public port::upstream {
 
   /// What a worker knows and owns. Touched on that worker's thread only.
   struct seat {
-    seat(async::worker& on, std::size_t most_connections)
-        : pool(on, most_connections), changed(on.io, boost::asio::steady_timer::time_point::max()) {}
+    seat(async::worker& on, std::size_t most_connections, duration keep_alive)
+        : pool(on, most_connections, keep_alive), changed(on.io, boost::asio::steady_timer::time_point::max()) {}
     connection_pool pool;
     session_ptr current;
     http_upstream::phase phase = phase::starting;

@@ -135,6 +135,8 @@ std::vector<key_case> upstream_cases() {
       {"upstream.refresh", http("refresh: 3s"), [](const gateway& g) { return first(g).link.refresh == 3s; }},
       {"upstream.connections", http("connections: 4"),
        [](const gateway& g) { return first(g).link.max_connections == 4; }},
+      {"upstream.keep_alive", http("keep_alive: 300ms"),
+       [](const gateway& g) { return first(g).link.keep_alive == 300ms; }},
       {"upstream.sse", http("sse: true"), [](const gateway& g) { return first(g).link.http.sse; }},
       {"upstream.era", http("era: modern"),
        [](const gateway& g) { return first(g).link.era == protocol::era::modern; }},
