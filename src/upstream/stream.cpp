@@ -13,6 +13,8 @@
 #include <openssl/x509v3.h>
 
 #include <algorithm>
+#include <array>
+#include <poll.h>
 #include <sys/socket.h>
 
 namespace switchgear::upstream {
@@ -190,11 +192,28 @@ asio::awaitable<result<std::size_t>> stream::read_some(char* into, std::size_t s
 }
 
 bool stream::stale() {
-  char byte;
-  const ssize_t seen = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (seen < 0) return errno != EAGAIN && errno != EWOULDBLOCK;
+  pollfd seen{socket_.native_handle(), POLLIN | POLLRDHUP, 0};
+  if (::poll(&seen, 1, 0) == 0) return false;
+  if (seen.revents != POLLIN) return true;
   // TLS peers send tickets and updates when they like; on a plain connection unasked bytes mean that we lost step.
-  return seen == 0 || !tls_;
+  return !tls_ || holds_alert();
+}
+
+// A peer that closes says so in an alert, and waits with its FIN for ours. Since TLS 1.3 an alert looks like data from
+// outside, but nothing else is as short: two bytes, the type and the tag (RFC 8446, sections 5.2 and 6).
+bool stream::holds_alert() {
+  constexpr std::size_t head_size = 5, shortest_sealed = 2 + 1 + 16;
+  constexpr unsigned char alert = 21, data = 23;
+  std::array<unsigned char, 4096> bytes;
+  const ssize_t got = ::recv(socket_.native_handle(), bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
+  if (got <= 0) return true;
+  const auto size = static_cast<std::size_t>(got);
+  for (std::size_t at = 0; at + head_size <= size;) {
+    const std::size_t length = bytes[at + 3] * std::size_t{256} + bytes[at + 4];
+    if (bytes[at] == alert || (bytes[at] == data && length <= shortest_sealed)) return true;
+    at += head_size + length;
+  }
+  return false;
 }
 
 }  // namespace switchgear::upstream

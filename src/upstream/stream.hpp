@@ -41,6 +41,8 @@ class stream {
   bool stale();
 
  private:
+  bool holds_alert();
+
   struct tls_layer;
 
   boost::asio::awaitable<error_code> connect_tcp(const url& to, async::interrupt& interrupt, std::string& detail);
