@@ -109,6 +109,7 @@ boost::asio::awaitable<void> try_tool(attempt_context& given, attempt& done) {
   interrupt.arm(end.first(), slow_after > duration::zero() ? given.started + slow_after : time_point::max(),
                 &running_call::passed_limit, &call);
   interrupt.limit_silence({limits.first_byte, limits.idle, limits.progress_extends}, given.started);
+  given.outgoing.repeatable = target.repeatable || given.keyed;
   done.reply = co_await target.upstream->call(given.on, given.outgoing, interrupt, given.client);
   done.ended = async::worker::now();
   done.timer = fired(interrupt, done.reply, end);

@@ -65,6 +65,7 @@ struct outgoing_request {
   std::string_view mirrored;  ///< header lines of arguments that a modern server wants to see in the head (Mcp-Param-*)
   std::string_view request_state;    ///< raw; put in place of the client's params.requestState; empty: stays
   std::string_view input_responses;  ///< JSON; added to the params; empty: none
+  bool repeatable = false;           ///< it does no harm if the server carries it out twice
 };
 
 enum class upstream_state : std::uint8_t { starting, ready, degraded };

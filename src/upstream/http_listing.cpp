@@ -38,7 +38,7 @@ asio::awaitable<bool> http_upstream::list() {
     const std::uint64_t id = next_id(control_);
     http_reply page;
     co_await ask(*of, fields_for(of->era, method), reader.request(id), std::to_string(id), page);
-    if (is_lost(*of, page)) lost_epoch_ = std::max(lost_epoch_, of->epoch);
+    if (loss_of(*of, page) != loss::none) lost_epoch_ = std::max(lost_epoch_, of->epoch);
     const bool answered = page.reply.has_message && (page.reply.fault == port::fault::none || page.reply.message.error);
     if (!answered) {
       why = method + " failed: " + page.reply.detail;
@@ -81,7 +81,7 @@ asio::awaitable<void> http_upstream::update_watches() {
     const std::uint64_t id = next_id(control_);
     http_reply done;
     co_await ask(*of, {}, watch_request(id, uri, begin), std::to_string(id), done);
-    if (is_lost(*of, done)) lost_epoch_ = std::max(lost_epoch_, of->epoch);
+    if (loss_of(*of, done) != loss::none) lost_epoch_ = std::max(lost_epoch_, of->epoch);
     if (lost_epoch_ >= of->epoch || !done.reply.has_message) co_return;  // the whole difference is tried again
     if (done.reply.message.error) {
       watcher_.remark(index_, "it does not let us watch the resource " + uri);

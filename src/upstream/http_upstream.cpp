@@ -3,7 +3,6 @@
 #include "async/wait.hpp"
 #include "protocol/rewrite.hpp"
 #include "upstream/http_ear.hpp"
-#include "upstream/session_loss.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -131,9 +130,11 @@ asio::awaitable<port::reply> http_upstream::call(async::worker& on, port::outgoi
     co_await exchange(on, *used, sent, interrupt, client, &session, out);
     out.reply.era = used->era;
 
-    if (is_lost(*used, out)) {
+    if (const loss how = loss_of(*used, out); how != loss::none) {
       lose_session(here, used);
-      if (!again && !interrupt.raised()) continue;
+      // A tool's own words may look like it, after the deed.
+      const bool harmless = how == loss::unread || request.repeatable;
+      if (!again && harmless && !interrupt.raised()) continue;
       // What the server said under the call's id is about the session, not an answer.
       out.reply.fault = port::fault::session_lost;
       out.reply.has_message = false;
@@ -169,8 +170,8 @@ asio::awaitable<void> http_upstream::exchange(async::worker& on, const session& 
   }
 }
 
-bool http_upstream::is_lost(const session& used, const http_reply& got) {
-  return used.era == protocol::era::modern ? means_era_lost(got) : means_session_lost(got, used.has_id);
+loss http_upstream::loss_of(const session& used, const http_reply& got) {
+  return used.era == protocol::era::modern ? era_loss(got) : session_loss(got, used.has_id);
 }
 
 void http_upstream::lose_session(seat& here, const session_ptr& lost) {

@@ -9,6 +9,7 @@
 #include "upstream/http_exchange.hpp"
 #include "upstream/http_heads.hpp"
 #include "upstream/observer.hpp"
+#include "upstream/session_loss.hpp"
 #include "upstream/told_level.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -111,7 +112,7 @@ class http_upstream final : public port::upstream {
                                         http_reply& out);
   boost::asio::awaitable<void> tell_level(async::worker& on, const session& used, const port::client& client,
                                           async::interrupt& interrupt);
-  static bool is_lost(const session& used, const http_reply& got);
+  static loss loss_of(const session& used, const http_reply& got);
   void lose_session(seat& here, const session_ptr& lost);
   void lists_changed(std::uint64_t epoch);
   void suspect();

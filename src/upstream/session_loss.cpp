@@ -34,34 +34,44 @@ bool says_not_initialized(const port::reply& reply) {
   return std::ranges::any_of(phrases, [&](std::string_view one) { return text.find(one) != std::string::npos; });
 }
 
+// SDK servers refuse an unknown session before they read the request, so without its id.
+bool names_no_request(const port::reply& reply) {
+  protocol::scratch space;
+  const auto seen = protocol::peek(reply.body.view(), space);
+  if (!seen || !seen->error) return false;
+  return !seen->id || seen->id.in(reply.body.view()) == "null";
+}
+
 }  // namespace
 
-bool means_session_lost(const http_reply& got, bool has_id) {
+loss session_loss(const http_reply& got, bool has_id) {
   const port::reply& reply = got.reply;
-  if (says_not_initialized(reply)) return true;
-  if (!has_id || reply.fault != port::fault::bad_status) return false;
+  if (says_not_initialized(reply)) return loss::likely;
+  if (!has_id || reply.fault != port::fault::bad_status) return loss::none;
   switch (reply.status) {
     case 404:
-      return true;
+      return loss::unread;
     case 400:
-      // SDK servers refuse an unknown session before they read the request, so without its id.
-      return !reply.has_message || speaks_of_session(reply);
+      if (names_no_request(reply)) return loss::unread;
+      return !reply.has_message || speaks_of_session(reply) ? loss::likely : loss::none;
     case 401:
-      return !got.challenged && speaks_of_session(reply);
+      return !got.challenged && speaks_of_session(reply) ? loss::likely : loss::none;
     case 503:
-      return speaks_of_session(reply);
+      return speaks_of_session(reply) ? loss::likely : loss::none;
     default:
-      return false;
+      return loss::none;
   }
 }
 
-bool means_era_lost(const http_reply& got) {
+loss era_loss(const http_reply& got) {
   const port::reply& reply = got.reply;
-  if (says_not_initialized(reply)) return true;
+  if (says_not_initialized(reply)) return loss::likely;
   const bool has_error = reply.has_message && reply.message.error;
-  if (has_error && reply.message.error_code == protocol::code::unsupported_version) return true;
-  const bool refused = reply.status == 400 || reply.status == 404 || reply.status == 405;
-  return refused && reply.fault == port::fault::bad_status && !has_error;
+  if (has_error && reply.message.error_code == protocol::code::unsupported_version) return loss::unread;
+  if (reply.fault != port::fault::bad_status || has_error) return loss::none;
+  if (reply.status == 404 || reply.status == 405) return loss::unread;
+  if (reply.status != 400) return loss::none;
+  return names_no_request(reply) ? loss::unread : loss::likely;
 }
 
 }  // namespace switchgear::upstream

@@ -10,7 +10,7 @@ from harness.mcp_client import McpClient
 from harness.raw_http import RawConnection
 from harness.scripted_http import Answer
 from harness.together import together
-from harness.tool_server import ToolServer
+from harness.tool_server import ToolServer, tool
 from harness.waiting import until
 
 CLIENTS = 10
@@ -28,8 +28,8 @@ SAID_ELSEWISE = {
 }
 
 
-def start(gateway, serve, **settings):
-    server = ToolServer(["echo"])
+def start(gateway, serve, *, reads: bool = True, **settings):
+    server = ToolServer([tool("echo", annotations={"readOnlyHint": reads})])
     carrier = serve(HttpCarrier(server, get_stream=False))
     through = gateway(
         {"upstreams": {"up": {"url": carrier.url}}, "tools": {"up__*": {"deadline": "3s"}}, **settings}
@@ -95,6 +95,30 @@ def test_a_lost_session_is_recognised_however_it_is_told(said, gateway, serve):
         assert not circuit or circuit["failures"] == 0
     for client in clients:
         assert not client.call("up__echo").is_error, "the clients' own sessions are what they were"
+        client.close()
+
+
+@pytest.mark.parametrize("said", SAID_ELSEWISE)
+def test_a_deed_is_sent_again_only_where_it_was_not_read(said, gateway, serve):
+    """A tool can say the same words once it has done what it was asked for. The next call has a new session either way."""
+    through, server, carrier, clients = start(gateway, serve, reads=False, breaker={"mode": "observe"})
+    carrier.lost = SAID_ELSEWISE[said]
+    if carrier.lost.status == 200:
+        carrier.first = echoing_id(carrier.lost)
+        carrier.first.sessions = carrier.sessions
+    carrier.forget_sessions()
+    before = len(server.arrived("tools/call"))
+
+    reply = clients[0].call("up__echo")
+
+    sent = len(server.arrived("tools/call")) - before
+    if said in ("404 without a body", "400 with a session message"):
+        assert not reply.is_error and sent == 2
+    else:
+        assert reply.is_error and reply.marker["outcome"] == "unknown" and sent == 1, reply.text
+    assert not clients[0].call("up__echo").is_error
+    assert len(server.arrived("initialize")) == 2
+    for client in clients:
         client.close()
 
 

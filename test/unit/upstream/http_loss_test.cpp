@@ -12,6 +12,7 @@ using test::mcp_request;
 struct lost {
   const char* name;
   std::string (*answer)(const mcp_request&);
+  bool unread = false;  // nothing but a server that has not read the call says so
 };
 
 void PrintTo(const lost& one, std::ostream* out) {
@@ -26,7 +27,7 @@ std::string null_id_error(std::string_view status, std::string_view message, std
 
 class forgetful_server : public http_upstream_test {
  protected:
-  port::reply call_after(std::string (*answer)(const mcp_request&)) {
+  port::reply call_after(std::string (*answer)(const mcp_request&), bool repeatable = true) {
     be_legacy();
     server.on("initialize", [count = 0](const mcp_request& request) mutable {
       return test::rpc_result(request, R"({"protocolVersion":"2025-11-25","capabilities":{}})",
@@ -37,7 +38,7 @@ class forgetful_server : public http_upstream_test {
     });
     start();
     until([&] { return !news.states.empty(); }, "it is ready");
-    return call(echo_call);
+    return call(echo_call, {.repeatable = repeatable});
   }
 };
 
@@ -51,12 +52,27 @@ TEST_P(loses_the_session, and_nobody_notices) {
   EXPECT_EQ(server.arrived("tools/call").size(), 2u);
 }
 
+// A tool can say the same words after the deed.
+TEST_P(loses_the_session, and_a_deed_is_sent_again_only_if_the_first_was_not_read) {
+  const port::reply reply = call_after(GetParam().answer, false);
+  if (GetParam().unread) {
+    EXPECT_EQ(reply.fault, fault::none);
+    EXPECT_EQ(server.arrived("tools/call").size(), 2u);
+    return;
+  }
+  EXPECT_EQ(reply.fault, fault::session_lost);
+  EXPECT_TRUE(reply.sent && !reply.has_message);
+  EXPECT_EQ(server.arrived("tools/call").size(), 1u);
+  EXPECT_EQ(call(echo_call).fault, fault::none);
+  EXPECT_EQ(server.arrived("initialize").size(), 2u);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     forgetful_server, loses_the_session,
     testing::Values(
-        lost{"404", [](const mcp_request&) { return http_answer("404 Not Found", ""); }},
+        lost{"404", [](const mcp_request&) { return http_answer("404 Not Found", ""); }, true},
         lost{"400 without the id",
-             [](const mcp_request&) { return null_id_error("400 Bad Request", "Server not initialized"); }},
+             [](const mcp_request&) { return null_id_error("400 Bad Request", "Server not initialized"); }, true},
         lost{"400 that speaks of the session",
              [](const mcp_request& request) {
                return test::rpc_error(request, -32600, "No valid Session ID provided", "400 Bad Request");
