@@ -83,7 +83,7 @@ class gateway::wiring {
         fleet_(make_fleet()),
         web_(all_workers(), settings_.max_answer),
         pauses_(fleet_ ? &fleet_->pauses() : nullptr),
-        listings_({settings_, breakers_, metrics_, log_, &web_, &pauses_},
+        listings_({settings_, breakers_, metrics_, log_, &web_, &pauses_, &loops_},
                   {.changed = [this](const published& fresh) { use(fresh); },
                    .resource_updated = [this](std::string_view uri) { server_->clients().resource_updated(uri); },
                    .notified = {}}) {}
@@ -153,6 +153,7 @@ class gateway::wiring {
   call::states states_;
   std::unique_ptr<peers::redis::fleet> fleet_;  // null: this gateway's clients are its own
   upstream::web_client web_;
+  cascade::loops loops_;
   call::pauses pauses_;
   listings listings_;
   std::vector<std::unique_ptr<call::service>> services_;

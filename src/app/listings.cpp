@@ -190,6 +190,7 @@ std::shared_ptr<const call::directory> listings::build_directory() {
   made_of.prompts = prompts_;
   made_of.resources = resources_;
   made_of.web = from_.web;
+  made_of.loops = from_.loops;
   made_of.pauses = from_.pauses;
   std::shared_ptr<const call::directory> fresh = call::directory::build(std::move(made_of));
   for (const std::string& problem : fresh->problems()) {

@@ -39,8 +39,9 @@ class listings final : public upstream::observer {
     port::breakers& breakers;
     port::recorder& recorder;
     observe::log& log;
-    port::web* web = nullptr;        ///< null: no http step can run
-    call::pauses* pauses = nullptr;  ///< null: no tool is left alone
+    port::web* web = nullptr;         ///< null: no http step can run
+    call::pauses* pauses = nullptr;   ///< null: no tool is left alone
+    cascade::loops* loops = nullptr;  ///< null: no call is taken for a loop
   };
 
   /// Who is told; each may be empty.

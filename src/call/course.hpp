@@ -31,6 +31,7 @@ class course {
 
   /// Fills the answer: the primary's own bytes, a marked stand-in, or an isError result that says what is wrong.
   boost::asio::awaitable<void> run(port::event_sink* client);
+  const attempt& primary() const { return primary_; }
 
  private:
   void pass_on();

@@ -85,6 +85,7 @@ void directory::add(const route::entry& entry, const sources& from) {
   made.server_gate = &from.breakers->server(entry.alias, from.server_breaker(entry.alias));
   made.slot = from.recorder->tool_slot(entry.name);
   if (!from.retries.empty()) made.retries = from.retries.at(entry.upstream);
+  if (made.policy.loop.failures > 0) made.loops = from.loops;
   if (from.pauses != nullptr) made.pause = &from.pauses->of(entry.name);
 
   const bool hinted_read_only = entry.hints.read_only.value_or(false);

@@ -4,6 +4,7 @@
 
 #include "call/prepare_http.hpp"
 #include "cascade/hedge.hpp"
+#include "cascade/loops.hpp"
 #include "cascade/result_template.hpp"
 #include "cascade/retry.hpp"
 #include "cascade/template.hpp"
@@ -53,6 +54,7 @@ struct tool {
   std::shared_ptr<const protocol::schema> output;  ///< null: the tool has no outputSchema that can be checked
   std::uint32_t slot = 0;                          ///< port::recorder::tool_slot
   cascade::retry_budget* retries = nullptr;        ///< its upstream's; null: no call is made again
+  cascade::loops* loops = nullptr;                 ///< null: no call of it is taken for a loop
   tool_pause* pause = nullptr;                     ///< null: it is not left alone when it asks for that
 
   cascade::latency_record* latency = nullptr;  ///< set: a call that takes longer than usual gets a second try beside it
@@ -92,7 +94,8 @@ class directory {
     std::shared_ptr<const route::table<route::item>> prompts;                            ///< null: none
     std::shared_ptr<const route::resources> resources;                                   ///< null: none
     port::web* web = nullptr;                                                            ///< null: no http step can run
-    call::pauses* pauses = nullptr;  ///< null: no tool is left alone
+    call::pauses* pauses = nullptr;   ///< null: no tool is left alone
+    cascade::loops* loops = nullptr;  ///< null: no call is taken for a loop
   };
 
   /// Control thread. Never fails as a whole: what a policy asks for and cannot be had is in problems(), and that step

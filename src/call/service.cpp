@@ -1,6 +1,7 @@
 #include "call/service.hpp"
 
 #include "call/course.hpp"
+#include "call/damping.hpp"
 #include "call/errand.hpp"
 #include "call/preflight.hpp"
 #include "call/respond.hpp"
@@ -56,10 +57,20 @@ boost::asio::awaitable<void> service::call_tool(async::worker& on, const port::i
     recorder_.refused(on.index, port::refusal::bad_request);
     co_return;
   }
+  const damping loop(*called, call);
+  if (loop.stops(out)) {
+    const duration took = async::worker::now() - call.arrived;
+    recorder_.call_finished(
+        on.index,
+        {.tool = called->slot, .served_by = cascade::served_by::none, .is_error = true, .damped = true, .took = took});
+    co_return;
+  }
   interrupt.arm(call.arrived + allowed);
   const equipment with{breakers_, recorder_, answers_, states_, random_, keys_};
-  co_await course(with, on, call, interrupt, *called, begun, out).run(client);
+  course its(with, on, call, interrupt, *called, begun, out);
+  co_await its.run(client);
   interrupt.disarm();  // the deadline is the answer's, not that of sending it
+  loop.ended(its.primary(), out);
 }
 
 boost::asio::awaitable<void> service::run(async::worker& on, const port::incoming_call& call, const destination& where,

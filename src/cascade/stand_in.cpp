@@ -91,13 +91,15 @@ std::string to_json(const marker& what) {
   std::string out;
   out.reserve(384);
   out.append(R"({"degraded":true,"served_by":")").append(name(what.served_by));
-  out.append(R"(","reason":")").append(name(what.reason)).append(R"(")");
+  out += '"';
+  if (what.reason != reason::none) out.append(R"(,"reason":")").append(name(what.reason)).append(R"(")");
   if (what.timer != timer::none) out.append(R"(,"timer":")").append(name(what.timer)).append(R"(")");
   if (!what.state.empty()) out.append(R"(,"state":")").append(what.state).append(R"(")");
   number(out, R"(,"age_ms":)", what.age);
   number(out, R"(,"since_ms":)", what.since);
   number(out, R"(,"retry_after_ms":)", what.retry_after);
   if (what.outcome_unknown) out += R"(,"outcome":"unknown")";
+  if (what.repeated > 0) out.append(R"(,"repeated":)").append(std::to_string(what.repeated));
   out += R"(,"steps":[)";
   for (const trail::entry& step : what.steps) {
     if (&step != what.steps.begin()) out += ',';

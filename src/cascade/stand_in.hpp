@@ -26,6 +26,7 @@ struct marker {
   std::optional<duration> retry_after;  ///< when the primary may be worth another call
   std::optional<duration> since;        ///< how long the breaker has not been closed; of failures
   bool outcome_unknown = false;         ///< the primary may have carried out the call
+  unsigned repeated = 0;                ///< so often the same call has failed, so that it was not made
   trail steps;
 };
 

@@ -193,4 +193,15 @@ std::string note(std::string_view tool, const marker& what) {
   return out + ".]";
 }
 
+std::string loop_text(std::string_view tool, unsigned failures, duration window, std::string_view words) {
+  std::string out = join("Not called: ", tool, " was called with exactly these arguments ");
+  out += failures == 1 ? "once" : std::to_string(failures) + " times";
+  out += " in the last " + readable(window) + ", and failed" + (failures == 1 ? "." : " each time.");
+  if (!words.empty()) out.append(" The last error began: \"").append(words).append("\".");
+  return out +
+         " The same call would fail again. Change the arguments, use another tool, or go on without this answer and "
+         "say "
+         "so.";
+}
+
 }  // namespace switchgear::cascade

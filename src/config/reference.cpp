@@ -41,6 +41,7 @@ std::string reference_tables() {
   add_table("`tools.<pattern>.timeout`", timeout_keys(), out);
   add_table("`tools.<pattern>.retry`", retry_keys(), out);
   add_table("`tools.<pattern>.hedge`", hedge_keys(), out);
+  add_table("`tools.<pattern>.loop`", loop_keys(), out);
   add_table("`tools.<pattern>.fallback[].cache`", cache_step_keys(), out);
   add_table("`tools.<pattern>.fallback[].tool`", tool_step_keys(), out);
   add_table("`tools.<pattern>.fallback[].http`", http_step_keys(), out);

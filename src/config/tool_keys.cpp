@@ -108,6 +108,21 @@ const keys<cascade::hedge_policy>& hedge_keys() {
   return table;
 }
 
+const keys<cascade::loop_policy>& loop_keys() {
+  using target = cascade::loop_policy;
+  static const keys<target> table{
+      value_key<target>(
+          "failures", a_count(0, target::most_failures), [](auto& to) -> auto& { return to.failures; },
+          "When a call has failed so often with the same arguments in one session, the next one is not made: the "
+          "answer "
+          "tells the agent to do something else. 0 switches it off."),
+      value_key<target>(
+          "window", a_duration(1s, 1h), [](auto& to) -> auto& { return to.window; },
+          "In which these failures have to lie."),
+  };
+  return table;
+}
+
 const keys<port::tool_policy>& tool_keys() {
   using target = port::tool_policy;
   static const keys<target> table{
@@ -148,6 +163,9 @@ const keys<port::tool_policy>& tool_keys() {
           "idempotency_key", a_text(), [](auto& to) -> auto& { return to.idempotency_key; },
           "The argument by which the tool knows a repeated call. A call without it gets one, and a try that may have "
           "arrived is made again. Not set: what the tool says in `_meta[\"dev.switchgear/idempotency_key\"]`."),
+      section_key<target>(
+          "loop", loop_keys(), [](auto& to) -> auto& { return to.loop; },
+          "Whether an agent that makes the same failing call again and again is stopped."),
       value_key<target>(
           "error_text", some_texts(), [](auto& to) -> auto& { return to.error_text; },
           "A result with `isError` whose text holds one of these counts as a failure of the tool."),

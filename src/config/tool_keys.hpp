@@ -10,6 +10,7 @@ namespace switchgear::config {
 const keys<port::timeouts>& timeout_keys();
 const keys<cascade::retry_policy>& retry_keys();
 const keys<cascade::hedge_policy>& hedge_keys();
+const keys<cascade::loop_policy>& loop_keys();
 const keys<port::tool_policy>& tool_keys();
 
 /// The mapping of patterns to rules.

@@ -94,6 +94,8 @@ void add_tools(const std::vector<tool_view>& tools, std::vector<MetricFamily>& o
   family refused(MetricType::Counter, "switchgear_breaker_refused_total", "Calls that a breaker kept from the primary");
   family retries(MetricType::Counter, "switchgear_retries_total", "Tries of a tool beyond the first of a call");
   family hedges(MetricType::Counter, "switchgear_hedges_total", "Second tries of a tool beside a slow first one");
+  family damped(MetricType::Counter, "switchgear_loops_damped_total",
+                "Calls that were not made, since the same one has failed again and again");
   family slow(MetricType::Counter, "switchgear_slow_total", "Calls that took longer than the p99 limit");
   for (const auto& [name, totals] : tools) {
     for (unsigned who = 0; who < cascade::served_by_count; ++who) {
@@ -110,8 +112,10 @@ void add_tools(const std::vector<tool_view>& tools, std::vector<MetricFamily>& o
     slow.count({label("tool", name)}, totals.slow);
     retries.count({label("tool", name)}, totals.retries);
     hedges.count({label("tool", name)}, totals.hedges);
+    damped.count({label("tool", name)}, totals.damped);
   }
-  for (family* each : {&calls, &took, &is_error, &refused, &slow, &retries, &hedges}) std::move(*each).into(out);
+  for (family* each : {&calls, &took, &is_error, &refused, &slow, &retries, &hedges, &damped})
+    std::move(*each).into(out);
 }
 
 double state_value(breaker::state state) {

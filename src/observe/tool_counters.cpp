@@ -18,6 +18,7 @@ void tool_counters::add(const port::call_record& record) noexcept {
   if (record.slow) slow.add(1);
   if (record.hedged) hedges.add(1);
   if (record.retries > 0) retries.add(record.retries);
+  if (record.damped) damped.add(1);
 }
 
 void tool_counters::add_to(tool_totals& sum) const {
@@ -31,6 +32,7 @@ void tool_counters::add_to(tool_totals& sum) const {
   sum.slow += slow.value();
   sum.retries += retries.value();
   sum.hedges += hedges.value();
+  sum.damped += damped.value();
 }
 
 }  // namespace switchgear::observe

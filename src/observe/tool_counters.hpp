@@ -48,6 +48,7 @@ struct tool_totals {
   std::uint64_t slow = 0;
   std::uint64_t retries = 0;
   std::uint64_t hedges = 0;
+  std::uint64_t damped = 0;
 
   std::uint64_t all_calls() const;
 };
@@ -62,6 +63,7 @@ struct alignas(64) tool_counters {
   counter slow;
   counter retries;
   counter hedges;
+  counter damped;
 
   /// The one writer.
   void add(const port::call_record& record) noexcept;

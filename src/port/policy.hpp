@@ -4,6 +4,7 @@
 #include "base/time.hpp"
 #include "breaker/settings.hpp"
 #include "cascade/hedge.hpp"
+#include "cascade/loop_policy.hpp"
 #include "cascade/plan.hpp"
 #include "cascade/retry.hpp"
 
@@ -50,6 +51,8 @@ struct tool_policy {
   /// The argument by which the tool knows a repeated call; a call without it gets one, and may then be made again
   /// whatever the tool does. Empty: what the tool says itself (protocol::tool_hints).
   std::string idempotency_key;
+
+  cascade::loop_policy loop;  ///< when the same failing call of one agent is not made again
 
   breaker::settings step_breaker;  ///< what the breakers of endpoints start from, and those of their hosts have
   cascade::plan fallback;          ///< what stands in when the tool does not answer; empty: nothing

@@ -19,6 +19,7 @@ struct call_record {
   bool refused = false;   ///< a breaker kept the primary from being called
   bool slow = false;
   bool hedged = false;   ///< a second try of the primary ran beside the first
+  bool damped = false;   ///< not made, since the same call has failed again and again
   unsigned retries = 0;  ///< tries of the primary beyond the first
   duration took{};
 };

@@ -68,7 +68,8 @@ class gateway {
   test::fake_web web;
   cascade::retry_budget search_retries{0.1}, backup_retries{0.1};
   cascade::latency_record latency;  ///< of search__query, where it hedges
-  test::fake_pauses others;         ///< the other replicas
+  cascade::loops loops;
+  test::fake_pauses others;  ///< the other replicas
   call::pauses paused{&others};
   std::map<std::string, port::tool_policy, std::less<>> policies;
   std::string principal;
@@ -195,7 +196,8 @@ class gateway {
          std::make_shared<const route::table<route::item>>(route::merged_prompts(with_prompts, route::naming::prefix)),
          std::make_shared<const route::resources>(with_resources),
          &web,
-         &paused});
+         &paused,
+         &loops});
     service_ = std::make_unique<service>(directory_, breakers, recorder, answers, sealed, 1);
   }
 

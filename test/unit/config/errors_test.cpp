@@ -219,6 +219,12 @@ TEST(a_cooldown_that_is_none, is_warned_of) {
   EXPECT_TRUE(with_a_server("breaker: {cooldown: 5s}\n").warnings.empty());
 }
 
+TEST(a_loop, is_of_a_bounded_number_of_failures_in_a_bounded_time) {
+  EXPECT_NE(only_error("tools: {x: {loop: {failures: 21}}}\n").find("0 to 20"), std::string::npos);
+  EXPECT_NE(only_error("tools: {x: {loop: {window: 500ms}}}\n").find("1s to 1h"), std::string::npos);
+  EXPECT_TRUE(errors_of("tools: {x: {loop: {failures: 3, window: 30s}}}\n").empty());
+}
+
 TEST(a_key_of_sessions, is_too_long_to_be_guessed) {
   EXPECT_EQ(only_error("sessions: {key: short}\n"),
             "test.yaml:1:17: sessions.key: is a secret of 5 characters, which could be guessed; write at least 16");

@@ -182,6 +182,9 @@ std::vector<key_case> tool_cases() {
        [](const gateway& g) { return tool(g).idempotency_key == "request_id"; }},
       {"retry.attempts", rule("retry: {attempts: 2}"), [](const gateway& g) { return tool(g).retry.attempts == 2; }},
       {"retry.backoff", rule("retry: {backoff: 20ms}"), [](const gateway& g) { return tool(g).retry.backoff == 20ms; }},
+      {"tool.loop", rule("loop: {failures: 3}"), [](const gateway& g) { return tool(g).loop.failures == 3; }},
+      {"loop.failures", rule("loop: {failures: 2}"), [](const gateway& g) { return tool(g).loop.failures == 2; }},
+      {"loop.window", rule("loop: {window: 5m}"), [](const gateway& g) { return tool(g).loop.window == 5min; }},
       {"retry.longest_pause", rule("retry: {longest_pause: 2s}"),
        [](const gateway& g) { return tool(g).retry.longest_pause == 2s; }},
       {"tool.error_text", rule("error_text: [quota]"),
@@ -306,6 +309,7 @@ TEST(every_key, is_in_this_test) {
   add_names("timeout", timeout_keys(), known);
   add_names("retry", retry_keys(), known);
   add_names("hedge", hedge_keys(), known);
+  add_names("loop", loop_keys(), known);
   add_names("cache_step", cache_step_keys(), known);
   add_names("tool_step", tool_step_keys(), known);
   add_names("http_step", http_step_keys(), known);

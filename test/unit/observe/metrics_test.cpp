@@ -46,7 +46,7 @@ TEST(metrics, count_calls_by_tool_answerer_and_reason) {
   counted.call_finished(0, {.tool = query, .took = milliseconds(3)});
   counted.call_finished(1, {.tool = query, .took = milliseconds(4)});
   counted.call_finished(1, {.tool = query, .served_by = served_by::fixed, .reason = reason::open, .refused = true});
-  counted.call_finished(0, {.tool = fetch, .is_error = true, .slow = true, .retries = 2});
+  counted.call_finished(0, {.tool = fetch, .is_error = true, .slow = true, .damped = true, .retries = 2});
 
   auto samples = samples_of(counted.expose());
   EXPECT_EQ(samples[R"(switchgear_calls_total{tool="search__query",served_by="primary",reason="none"})"], "2");
@@ -55,6 +55,7 @@ TEST(metrics, count_calls_by_tool_answerer_and_reason) {
   EXPECT_EQ(samples[R"(switchgear_is_error_total{tool="search__fetch"})"], "1");
   EXPECT_EQ(samples[R"(switchgear_slow_total{tool="search__fetch"})"], "1");
   EXPECT_EQ(samples[R"(switchgear_retries_total{tool="search__fetch"})"], "2");
+  EXPECT_EQ(samples[R"(switchgear_loops_damped_total{tool="search__fetch"})"], "1");
   EXPECT_EQ(counted.answered_by()[static_cast<unsigned>(served_by::primary)], 3u);
   EXPECT_EQ(counted.of_tool("search__query").all_calls(), 3u);
   EXPECT_EQ(counted.of_tool("unknown").all_calls(), 0u);
