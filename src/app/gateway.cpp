@@ -211,7 +211,9 @@ void gateway::wiring::use_secret(std::string_view secret) {
 
 console::admin_sources gateway::wiring::sources() {
   console::admin_sources from;
-  from.metrics = [this] { return metrics_.expose(&breakers_, pauses_.shown(async::worker::now())); };
+  from.metrics = [this] {
+    return metrics_.expose(&breakers_, pauses_.shown(async::worker::now()), listings_.limits().figures());
+  };
   from.ready = [this] {
     if (ready()) return console::readiness{true, {}};
     return console::readiness{false, stopping_.load() ? "shutting down" : "the upstreams are being tried"};

@@ -183,6 +183,12 @@ std::shared_ptr<const call::directory> listings::build_directory() {
                                             [&](const config::upstream& one) { return one.link.alias == wanted; });
     return found != settings->upstreams.end() ? found->breaker : settings->breaker;
   };
+  made_of.limits = &limits_;
+  made_of.server_concurrency = [settings = &from_.settings](std::string_view wanted) {
+    const auto found = std::ranges::find_if(settings->upstreams,
+                                            [&](const config::upstream& one) { return one.link.alias == wanted; });
+    return found != settings->upstreams.end() ? found->concurrency : cascade::concurrency_policy{};
+  };
   made_of.breakers = &from_.breakers;
   made_of.recorder = &from_.recorder;
   for (cascade::retry_budget& each : retries_) made_of.retries.push_back(&each);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "call/directory.hpp"
+#include "call/limiters.hpp"
 #include "config/gateway.hpp"
 #include "observe/log.hpp"
 #include "port/breakers.hpp"
@@ -70,6 +71,8 @@ class listings final : public upstream::observer {
 
   /// Every upstream has answered or failed once. Any thread.
   bool all_tried() const { return all_tried_.load(std::memory_order_acquire); }
+  /// Control thread.
+  const call::limiters& limits() const { return limits_; }
   std::size_t tools_of(unsigned upstream) const { return lists_[upstream].tools.size(); }
 
  private:
@@ -97,6 +100,7 @@ class listings final : public upstream::observer {
   hearers told_;
   std::vector<port::upstream*> upstreams_;
   std::vector<list> lists_;
+  call::limiters limits_;
   std::deque<cascade::retry_budget> retries_;  // in the order of the upstreams; they outlive every directory
   std::map<std::string, cascade::latency_record, std::less<>> latencies_;  // by exported name; as retries_
   std::shared_ptr<const route::catalogue> tools_;

@@ -3,6 +3,7 @@
 #include "async/chain.hpp"
 #include "call/pauses.hpp"
 #include "call/running_call.hpp"
+#include "call/slots.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -83,6 +84,17 @@ boost::asio::awaitable<void> try_tool(attempt_context& given, attempt& done) {
     if (held_back(given, done)) co_return;
     admission = acquire(given);
   }
+  slots held;
+  if (admission && target.limited()) {
+    if (admission.permit().probe()) {
+      held.force(target);
+    } else if (!held.take(given)) {
+      // No permit while it waits: the breaker may open meanwhile, and then nothing is sent.
+      admission.permit().give_back();
+      if (!co_await held.wait(given, done) || held_back(given, done)) co_return;
+      admission = acquire(given);
+    }
+  }
   if (!admission) {
     done.refused = true;
     done.refusal = admission.refusal();
@@ -122,6 +134,7 @@ boost::asio::awaitable<void> try_tool(attempt_context& given, attempt& done) {
   done.what.server.slow = server_limit > duration::zero() && (done.what.server.slow || over(done.took, server_limit));
   call.settle(done.what, done.took);
   if (done.what.how == cascade::ending::throttled) take_pause(given, done);
+  if (target.limited()) held.tell(done);
 }
 
 }  // namespace switchgear::call

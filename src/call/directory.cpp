@@ -1,6 +1,7 @@
 #include "call/directory.hpp"
 
 #include "call/known_arguments.hpp"
+#include "call/limiters.hpp"
 #include "call/pauses.hpp"
 #include "cascade/stand_in.hpp"
 
@@ -87,6 +88,10 @@ void directory::add(const route::entry& entry, const sources& from) {
   if (!from.retries.empty()) made.retries = from.retries.at(entry.upstream);
   if (made.policy.loop.failures > 0) made.loops = from.loops;
   if (from.pauses != nullptr) made.pause = &from.pauses->of(entry.name);
+  if (from.limits != nullptr) {
+    made.limit = from.limits->tool(entry.name, made.policy.concurrency);
+    made.server_limit = from.limits->server(entry.alias, from.server_concurrency(entry.alias));
+  }
 
   const bool hinted_read_only = entry.hints.read_only.value_or(false);
   const bool hinted_idempotent = entry.hints.idempotent.value_or(false);
@@ -130,6 +135,7 @@ void directory::add_method(std::string_view method, std::string_view alias, std:
   made.server_gate = &from.breakers->server(alias, made.policy.breaker);
   made.slot = from.recorder->tool_slot(entry.name);
   if (from.pauses != nullptr) made.pause = &from.pauses->of(entry.name);
+  if (from.limits != nullptr) made.server_limit = from.limits->server(alias, from.server_concurrency(alias));
   made.read_only = made.repeatable = true;
 }
 

@@ -31,6 +31,8 @@
 namespace switchgear::call {
 
 struct tool;
+class limiter;
+class limiters;
 class pauses;
 class tool_pause;
 
@@ -54,6 +56,8 @@ struct tool {
   std::shared_ptr<const protocol::schema> output;  ///< null: the tool has no outputSchema that can be checked
   std::uint32_t slot = 0;                          ///< port::recorder::tool_slot
   cascade::retry_budget* retries = nullptr;        ///< its upstream's; null: no call is made again
+  std::shared_ptr<limiter> limit;                  ///< null: none of its own
+  std::shared_ptr<limiter> server_limit;           ///< its upstream's; null: none
   cascade::loops* loops = nullptr;                 ///< null: no call of it is taken for a loop
   tool_pause* pause = nullptr;                     ///< null: it is not left alone when it asks for that
 
@@ -67,6 +71,8 @@ struct tool {
   std::vector<prepared_step> steps;       ///< one for each of policy.fallback.steps
   std::vector<const tool*> alternatives;  ///< tools of other upstreams that have the same name there
   protocol::digest fingerprint;           ///< of its definition, when uses_cache: other definition, other answers
+
+  bool limited() const { return limit || server_limit; }
 
   /// Whether an answer with this structuredContent (JSON; empty: none) is one that a client of the tool can take. False
   /// too when the outputSchema could not be compiled. `why` as in protocol::schema::accepts.
@@ -94,8 +100,10 @@ class directory {
     std::shared_ptr<const route::table<route::item>> prompts;                            ///< null: none
     std::shared_ptr<const route::resources> resources;                                   ///< null: none
     port::web* web = nullptr;                                                            ///< null: no http step can run
-    call::pauses* pauses = nullptr;   ///< null: no tool is left alone
-    cascade::loops* loops = nullptr;  ///< null: no call is taken for a loop
+    call::pauses* pauses = nullptr;    ///< null: no tool is left alone
+    cascade::loops* loops = nullptr;   ///< null: no call is taken for a loop
+    call::limiters* limits = nullptr;  ///< null: nothing is limited
+    std::function<cascade::concurrency_policy(std::string_view alias)> server_concurrency;  ///< set if `limits` is
   };
 
   /// Control thread. Never fails as a whole: what a policy asks for and cannot be had is in problems(), and that step

@@ -54,7 +54,7 @@ boost::asio::awaitable<void> try_with_retries(attempt_context& given, relay* cli
     given.started = async::worker::now();
     given.may_wait = false;
     co_await try_hedged(given, client, done);
-    if (done.refused && !before.held_back) {
+    if (done.what.how == cascade::ending::refused && !before.held_back) {
       const time_point ended = done.ended;
       done = std::move(before);
       done.ended = ended;

@@ -80,8 +80,9 @@ std::string cause(const account& what) {
     case reason::denied:
       return with_detail(join("The server ", what.server, " does not let this caller use ", what.tool), what.detail);
     case reason::overloaded:
-      return what.shutting_down ? std::string("The gateway is shutting down")
-                                : join("The gateway has no room for more calls of ", what.tool);
+      return what.shutting_down
+                 ? std::string("The gateway is shutting down")
+                 : with_detail(join("The gateway has no room for more calls of ", what.tool), what.detail);
     case reason::none:
       return join("The call of ", what.tool, " was given up by its caller");
     case reason::upstream_error:

@@ -34,7 +34,8 @@ struct cache_settings {
 struct upstream {
   port::upstream_settings link;
   breaker::settings breaker;
-  double retry_budget = 0.1;  ///< retries a call, 0 to 1
+  double retry_budget = 0.1;                ///< retries a call, 0 to 1
+  cascade::concurrency_policy concurrency;  ///< of all requests to it together
 };
 
 /// What one entry of `tools` sets. The pattern is an exported tool name, or the beginning of one with `*` after it.

@@ -1,6 +1,7 @@
 #include "config/reference.hpp"
 
 #include "config/breaker_keys.hpp"
+#include "config/concurrency_keys.hpp"
 #include "config/fallback.hpp"
 #include "config/gateway_keys.hpp"
 #include "config/http_step_keys.hpp"
@@ -35,6 +36,7 @@ std::string reference_tables() {
   add_table("`cache`", cache_keys(), out);
   add_table("`redis`", redis_keys(), out);
   add_table("`breaker`, also in `upstreams.<alias>` and `tools.<pattern>`", breaker_keys(), out);
+  add_table("`concurrency`, in `upstreams.<alias>` and `tools.<pattern>`", concurrency_keys(), out);
   add_table("`upstreams.<alias>`", upstream_keys(), out);
   add_table("`upstreams.<alias>.tls`", tls_keys(), out);
   add_table("`tools.<pattern>`", tool_keys(), out);

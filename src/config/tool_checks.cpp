@@ -1,5 +1,6 @@
 // What is wrong, or cannot be meant, with a rule of `tools` as a whole.
 #include "config/breaker_keys.hpp"
+#include "config/concurrency_keys.hpp"
 #include "config/fallback.hpp"
 #include "config/fallback_circles.hpp"
 #include "config/http_step_keys.hpp"
@@ -108,6 +109,7 @@ void check_tools(const field& at, const gateway& made) {
   }
   check_circles(at, made);
   check_endpoints(at, made);
+  check_concurrency_of_servers(at, made);
 }
 
 }  // namespace switchgear::config

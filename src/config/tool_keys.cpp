@@ -1,6 +1,7 @@
 #include "config/tool_keys.hpp"
 
 #include "config/breaker_keys.hpp"
+#include "config/concurrency_keys.hpp"
 #include "config/fallback.hpp"
 #include "config/kinds.hpp"
 #include "route/names.hpp"
@@ -166,6 +167,9 @@ const keys<port::tool_policy>& tool_keys() {
       section_key<target>(
           "loop", loop_keys(), [](auto& to) -> auto& { return to.loop; },
           "Whether an agent that makes the same failing call again and again is stopped."),
+      concurrency_key<target>([](auto& to) -> auto& { return to.concurrency; },
+                              "How many calls of the tool may be under way at once; more are refused, or wait a "
+                              "moment. A number, `adaptive`, or a mapping."),
       value_key<target>(
           "error_text", some_texts(), [](auto& to) -> auto& { return to.error_text; },
           "A result with `isError` whose text holds one of these counts as a failure of the tool."),

@@ -1,6 +1,7 @@
 #include "config/upstream_keys.hpp"
 
 #include "config/breaker_keys.hpp"
+#include "config/concurrency_keys.hpp"
 #include "config/http_values.hpp"
 #include "config/kinds.hpp"
 
@@ -171,6 +172,9 @@ const keys<upstream>& upstream_keys() {
           "retry_budget", a_share(0, 1), [](auto& to) -> auto& { return to.retry_budget; },
           "Most retries for each call to the server, over all its tools and the whole fleet; ten more may be saved up. "
           "`0%`: none."),
+      concurrency_key<upstream>([](auto& to) -> auto& { return to.concurrency; },
+                                "How many requests to the server may be under way at once, over all its tools, prompts "
+                                "and resources. A number, `adaptive`, or a mapping."),
       section_key<upstream>(
           "breaker", breaker_keys(), [](auto& to) -> auto& { return to.breaker; },
           "The breaker over the server as a whole; what is not set here is taken from the top-level `breaker`."),
@@ -196,6 +200,7 @@ const keys<upstream>& mcp_json_keys() {
 }
 
 void check_upstream(const field& at, const upstream& made) {
+  if (at.at().find("concurrency") != nullptr) check_concurrency(at.nearest("concurrency"), made.concurrency);
   const bool has_url = !made.link.http.url.empty();
   if (has_url && made.link.is_stdio) {
     at.nearest("command").fail("stands beside a URL; a server is reached by `url` or started by `command`, not both");

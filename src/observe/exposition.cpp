@@ -179,6 +179,27 @@ void add_board(const port::board_figures& of, std::vector<MetricFamily>& out) {
   for (family* each : {&flushes, &took, &leases, &losses, &replicas}) std::move(*each).into(out);
 }
 
+constexpr std::string_view limit_refusal_names[port::limit_refusal_count] = {"full", "share", "no_time"};
+
+void add_limits(const std::vector<port::limit_figures>& limits, std::vector<MetricFamily>& out) {
+  family limit(MetricType::Gauge, "switchgear_concurrency_limit", "Calls that may be under way at once now");
+  family in_flight(MetricType::Gauge, "switchgear_concurrency_in_flight", "Calls under way");
+  family waiting(MetricType::Gauge, "switchgear_concurrency_waiting", "Calls that wait for a slot");
+  family refused(MetricType::Counter, "switchgear_concurrency_refused_total", "Calls that got no slot, and why");
+  family waits(MetricType::Histogram, "switchgear_concurrency_wait_seconds", "How long calls waited for a slot");
+  for (const port::limit_figures& each : limits) {
+    const labels whose = {label(each.of_server ? "upstream" : "tool", each.name)};
+    limit.gauge(whose, each.limit);
+    in_flight.gauge(whose, each.in_flight);
+    waiting.gauge(whose, each.waiting);
+    for (unsigned why = 0; why < port::limit_refusal_count; ++why) {
+      refused.count({whose.front(), label("reason", limit_refusal_names[why])}, each.refused[why]);
+    }
+    waits.histogram(whose, each.waits.ends, each.waits.counts, seconds(each.waits.sum));
+  }
+  for (family* each : {&limit, &in_flight, &waiting, &refused, &waits}) std::move(*each).into(out);
+}
+
 double resident_bytes() {
   long pages = 0;
   if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
@@ -210,7 +231,8 @@ void add_process(double started, std::vector<MetricFamily>& out) {
 
 }  // namespace
 
-std::string metrics::expose(const port::breakers* circuits, const std::vector<port::throttled_tool>& throttled) const {
+std::string metrics::expose(const port::breakers* circuits, const std::vector<port::throttled_tool>& throttled,
+                            const std::vector<port::limit_figures>& limits) const {
   // Asked for before our lock: the breakers have one of their own, and theirs may be held while a transition comes
   // here.
   const std::vector<port::circuit> states = circuits ? circuits->snapshot() : std::vector<port::circuit>();
@@ -266,6 +288,7 @@ std::string metrics::expose(const port::breakers* circuits, const std::vector<po
   add_circuits(states, families);
   add_throttled(throttled, families);
   if (circuits) add_board(circuits->board(), families);
+  add_limits(limits, families);
   add_process(started_, families);
 
   std::ostringstream text;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "observe/tool_counters.hpp"
+#include "port/limit_figures.hpp"
 #include "port/pauses.hpp"
 #include "port/recorder.hpp"
 
@@ -44,11 +45,11 @@ class metrics final : public port::recorder {
   void upstream_changed(std::string_view alias, bool ready, std::string_view reason) override;
   void board_changed(bool shared, std::string_view reason) override;
 
-  /// The text exposition (version 0.0.4) of everything counted, with the breakers' states when given, and the tools
-  /// that asked for fewer calls. Takes about 10 us a tool: not for a data thread. Series that never counted are left
-  /// out.
-  std::string expose(const port::breakers* circuits = nullptr,
-                     const std::vector<port::throttled_tool>& throttled = {}) const;
+  /// The text exposition (version 0.0.4) of everything counted, with the breakers' states when given, the tools that
+  /// asked for fewer calls, and the limits. Takes about 10 us a tool: not for a data thread. Series that never counted
+  /// are left out.
+  std::string expose(const port::breakers* circuits = nullptr, const std::vector<port::throttled_tool>& throttled = {},
+                     const std::vector<port::limit_figures>& limits = {}) const;
 
   /// Content-Type of expose().
   static constexpr std::string_view media_type = "text/plain; version=0.0.4; charset=utf-8";

@@ -3,6 +3,7 @@
 
 #include "base/time.hpp"
 #include "breaker/settings.hpp"
+#include "cascade/concurrency.hpp"
 #include "cascade/hedge.hpp"
 #include "cascade/loop_policy.hpp"
 #include "cascade/plan.hpp"
@@ -53,6 +54,8 @@ struct tool_policy {
   std::string idempotency_key;
 
   cascade::loop_policy loop;  ///< when the same failing call of one agent is not made again
+
+  cascade::concurrency_policy concurrency;  ///< of the tool's calls, whoever makes them
 
   breaker::settings step_breaker;  ///< what the breakers of endpoints start from, and those of their hosts have
   cascade::plan fallback;          ///< what stands in when the tool does not answer; empty: nothing

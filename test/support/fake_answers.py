@@ -118,6 +118,17 @@ async def answer(exchange: Exchange, options: dict, index: int) -> bool:
     return True
 
 
+async def work(exchange: Exchange, options: dict, index: int) -> bool:
+    """Keeps one of the server's `workers`, which all tools share, busy as long as the answer takes; with `hang` until
+    the peer gives up. Calls that find none free wait, and are counted."""
+    tool = exchange.message["params"]["name"]
+    workers = exchange.fake.workers(options["workers"])
+    if workers.locked():
+        exchange.fake.queued[tool] = exchange.fake.queued.get(tool, 0) + 1
+    async with workers:
+        return await (stall if options.get("hang") else answer)(exchange, options, index)
+
+
 async def stall(exchange: Exchange, options: dict, index: int) -> bool:
     await exchange.wait_for_peer()
     return False
@@ -251,6 +262,6 @@ BEHAVIOURS = {
     behaviour.__name__: behaviour
     for behaviour in (
         answer, comments, disconnect, duplicate, empty_stream, half_body, head_then_stall, html, html_stream, is_error,
-        raw_body, raw_result, rpc_error, stall, stream, stream_in_bytes, wrong_id,
+        raw_body, raw_result, rpc_error, stall, stream, stream_in_bytes, work, wrong_id,
     )
 }  # fmt: skip

@@ -55,6 +55,10 @@ class FakeUpstream:
         self.open_connections = 0
         self.stalled = 0
         self.forgot = False
+        self.running: dict[str, int] = {}  # calls under way, by tool
+        self.most_at_once: dict[str, int] = {}  # the most there were of them; "*": of all tools together
+        self.queued: dict[str, int] = {}  # calls that found every worker busy
+        self.pool: asyncio.Semaphore | None = None
 
     # ---- control
 
@@ -72,12 +76,23 @@ class FakeUpstream:
             self.sessions.clear()
         if script.get("clear_journal"):
             self.journal.clear()
+            self.most_at_once.clear()
+            self.queued.clear()
+
+    def workers(self, number: int) -> asyncio.Semaphore:
+        """Made by the first call that needs them."""
+        if self.pool is None:
+            self.pool = asyncio.Semaphore(number)
+        return self.pool
 
     def state(self) -> dict:
         return {
             "journal": self.journal,
             "open_connections": self.open_connections,
             "stalled": self.stalled,
+            "running": self.running,
+            "most_at_once": self.most_at_once,
+            "queued": self.queued,
             "sessions": sorted(self.sessions),
             "now": time.monotonic(),
         }
@@ -195,7 +210,14 @@ class FakeUpstream:
         self.call_count[key] = index + 1
         if "times" in behaviour and index >= behaviour["times"]:
             behaviour = {"do": "answer"}
-        return await fake_answers.BEHAVIOURS[behaviour["do"]](exchange, behaviour, index)
+        for each in (tool, "*"):
+            self.running[each] = self.running.get(each, 0) + 1
+            self.most_at_once[each] = max(self.most_at_once.get(each, 0), self.running[each])
+        try:
+            return await fake_answers.BEHAVIOURS[behaviour["do"]](exchange, behaviour, index)
+        finally:
+            for each in (tool, "*"):
+                self.running[each] -= 1
 
     @staticmethod
     def definition(tool) -> dict:

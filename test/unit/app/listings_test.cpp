@@ -169,6 +169,38 @@ TEST_F(the_listings, leave_out_tools_whose_headers_a_modern_server_would_reject)
   EXPECT_EQ(lists.now().directory->find("a__t"), nullptr);
 }
 
+TEST(the_listings_of_a_gateway_with_limits, keep_them_over_a_change_of_the_lists) {
+  config::gateway settings = two_upstreams();
+  settings.upstreams[0].concurrency.limit = 7;
+  settings.tools.push_back({"a__*", {[](port::tool_policy& policy) { policy.concurrency.limit = 3; }}});
+  test::fake_breakers breakers;
+  test::fake_recorder recorder;
+  observe::log log{observe::level::off};
+  test::fake_upstream a, b;
+  listings lists({settings, breakers, recorder, log}, {});
+  lists.begin({&a, &b});
+  lists.listed(0, everything());
+  lists.listed(1, everything());
+  const std::shared_ptr<const call::directory> before = lists.now().directory;
+
+  upstream::listing more = everything();
+  more.tools = {R"({"tools":[{"name":"t","inputSchema":{}},{"name":"u","inputSchema":{}}]})"};
+  lists.listed(0, more);
+
+  const auto seen = lists.limits().figures();
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_EQ(seen[0].name, "a__t");
+  EXPECT_EQ(seen[0].limit, 3u);
+  EXPECT_EQ(seen[1].name, "a__u");
+  EXPECT_EQ(seen[2].name, "a");
+  EXPECT_EQ(seen[2].limit, 7u);
+  const call::directory& now = *lists.now().directory;
+  EXPECT_EQ(now.find("a__t")->limit, before->find("a__t")->limit);
+  EXPECT_EQ(now.find("a__u")->server_limit, before->find("a__t")->server_limit);
+  EXPECT_EQ(now.find_resource("x:1").through->server_limit, before->find("a__t")->server_limit);
+  EXPECT_FALSE(now.find("b__t")->limited());
+}
+
 TEST_F(the_listings, tell_of_a_changed_resource_by_the_uri_that_clients_know) {
   lists.listed(0, everything("t", "x:1"));
   lists.listed(1, everything("t", "x:1"));

@@ -1,6 +1,7 @@
 // A gateway without sockets: two scripted upstreams, real gates, one call at a time on a real event loop.
 #pragma once
 
+#include "call/limiters.hpp"
 #include "call/pauses.hpp"
 #include "call/service.hpp"
 #include "cascade/stand_in.hpp"
@@ -71,6 +72,8 @@ class gateway {
   cascade::loops loops;
   test::fake_pauses others;  ///< the other replicas
   call::pauses paused{&others};
+  limiters limits;
+  std::map<std::string, cascade::concurrency_policy, std::less<>> server_concurrency;
   std::map<std::string, port::tool_policy, std::less<>> policies;
   std::string principal;
   std::string head;          ///< the HTTP head of its requests
@@ -197,7 +200,9 @@ class gateway {
          std::make_shared<const route::resources>(with_resources),
          &web,
          &paused,
-         &loops});
+         &loops,
+         &limits,
+         [this](std::string_view alias) { return server_concurrency[std::string(alias)]; }});
     service_ = std::make_unique<service>(directory_, breakers, recorder, answers, sealed, 1);
   }
 

@@ -31,9 +31,7 @@ TEST(an_unknown_key, is_an_error_with_the_name_that_was_meant) {
 }
 
 TEST(an_unknown_key, is_what_a_key_of_a_later_version_is) {
-  for (const char* text : {"principals: {}", "tools: {x: {concurrency: 64}}"}) {
-    EXPECT_NE(only_error(text).find("unknown key"), std::string::npos) << text;
-  }
+  EXPECT_NE(only_error("principals: {}").find("unknown key"), std::string::npos);
 }
 
 TEST(a_key_that_stands_twice, is_an_error_that_names_the_first_line) {
@@ -223,6 +221,27 @@ TEST(a_loop, is_of_a_bounded_number_of_failures_in_a_bounded_time) {
   EXPECT_NE(only_error("tools: {x: {loop: {failures: 21}}}\n").find("0 to 20"), std::string::npos);
   EXPECT_NE(only_error("tools: {x: {loop: {window: 500ms}}}\n").find("1s to 1h"), std::string::npos);
   EXPECT_TRUE(errors_of("tools: {x: {loop: {failures: 3, window: 30s}}}\n").empty());
+}
+
+TEST(a_concurrency_limit, is_a_number_or_adaptive_alone_or_in_a_mapping) {
+  for (const char* good :
+       {"64", "adaptive", "{limit: 64}", "{limit: adaptive, least: 5, most: 5}", "{queue: 0}", "0"}) {
+    EXPECT_TRUE(errors_of("tools: {x: {concurrency: " + std::string(good) + "}}").empty()) << good;
+  }
+  EXPECT_EQ(only_error("tools: {x: {concurrency: some}}"),
+            "test.yaml:1:26: tools.x.concurrency: \"some\" is not a whole number");
+  EXPECT_NE(only_error("tools: {x: {concurrency: 100001}}").find("0 to 100000 is allowed"), std::string::npos);
+  EXPECT_NE(only_error("upstreams: {s: {url: 'http://h', concurrency: {limit: -1}}}").find("s.concurrency.limit"),
+            std::string::npos);
+  EXPECT_NE(only_error("tools: {x: {concurrency: {principal_share: 0%}}}").find("1% to 100%"), std::string::npos);
+  EXPECT_NE(only_error("tools: {x: {concurrency: {queue_timeout: 0s}}}").find("1ms to 1m"), std::string::npos);
+}
+
+TEST(the_bounds_of_an_adaptive_limit, are_a_range) {
+  EXPECT_EQ(only_error("tools: {x: {concurrency: {limit: adaptive, least: 2000}}}\n"),
+            "test.yaml:1:51: tools.x.concurrency.least: `least` is 2000 and `most` is 1000; write a range");
+  EXPECT_NE(only_error("upstreams: {s: {url: 'http://h', concurrency: {most: 3}}}").find("s.concurrency.most"),
+            std::string::npos);
 }
 
 TEST(a_key_of_sessions, is_too_long_to_be_guessed) {

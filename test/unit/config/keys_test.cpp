@@ -1,5 +1,6 @@
 // Every key of every table changes what it says it changes, and every key is in this test.
 #include "config/breaker_keys.hpp"
+#include "config/concurrency_keys.hpp"
 #include "config/fallback.hpp"
 #include "config/gateway_keys.hpp"
 #include "config/http_step_keys.hpp"
@@ -150,6 +151,8 @@ std::vector<key_case> upstream_cases() {
        [](const gateway& g) { return first(g).link.own_sessions == 7; }},
       {"upstream.retry_budget", http("retry_budget: 5%"),
        [](const gateway& g) { return first(g).retry_budget == 0.05; }},
+      {"upstream.concurrency", http("concurrency: 64"),
+       [](const gateway& g) { return first(g).concurrency.limit == 64U; }},
       {"upstream.breaker", http("breaker: {cooldown: 5s}") + "\nbreaker: {window: 20s}",
        [](const gateway& g) { return first(g).breaker.cooldown == 5s && first(g).breaker.window == 20s; }},
   };
@@ -187,6 +190,22 @@ std::vector<key_case> tool_cases() {
       {"loop.window", rule("loop: {window: 5m}"), [](const gateway& g) { return tool(g).loop.window == 5min; }},
       {"retry.longest_pause", rule("retry: {longest_pause: 2s}"),
        [](const gateway& g) { return tool(g).retry.longest_pause == 2s; }},
+      {"tool.concurrency", rule("concurrency: 64"),
+       [](const gateway& g) {
+         return tool(g).concurrency.limit == 64U && !g.policy_for("other").concurrency.limits();
+       }},
+      {"concurrency.limit", rule("concurrency: {limit: adaptive}"),
+       [](const gateway& g) { return tool(g).concurrency.adaptive(); }},
+      {"concurrency.least", rule("concurrency: {least: 7}"),
+       [](const gateway& g) { return tool(g).concurrency.least == 7; }},
+      {"concurrency.most", rule("concurrency: {most: 70}"),
+       [](const gateway& g) { return tool(g).concurrency.most == 70; }},
+      {"concurrency.queue", rule("concurrency: {queue: 0}"),
+       [](const gateway& g) { return tool(g).concurrency.queue == 0U; }},
+      {"concurrency.queue_timeout", rule("concurrency: {queue_timeout: 2s}"),
+       [](const gateway& g) { return tool(g).concurrency.queue_timeout == 2s; }},
+      {"concurrency.principal_share", rule("concurrency: {principal_share: 25%}"),
+       [](const gateway& g) { return tool(g).concurrency.principal_share == 0.25; }},
       {"tool.error_text", rule("error_text: [quota]"),
        [](const gateway& g) { return tool(g).error_text == list{"quota"}; }},
       {"tool.note", rule("note: false"), [](const gateway& g) { return !tool(g).note; }},
@@ -310,6 +329,7 @@ TEST(every_key, is_in_this_test) {
   add_names("retry", retry_keys(), known);
   add_names("hedge", hedge_keys(), known);
   add_names("loop", loop_keys(), known);
+  add_names("concurrency", concurrency_keys(), known);
   add_names("cache_step", cache_step_keys(), known);
   add_names("tool_step", tool_step_keys(), known);
   add_names("http_step", http_step_keys(), known);

@@ -56,6 +56,32 @@ TEST(the_more_specific_rule, can_take_a_fallback_away) {
   EXPECT_TRUE(made.policy_for("s__q").fallback.steps.empty());
 }
 
+TEST(the_more_specific_rule, may_set_a_limit_in_the_queue_of_a_less_specific_one) {
+  const gateway made = good("tools: {'s__*': {concurrency: {limit: adaptive, queue: 3}}, s__q: {concurrency: 64}}");
+  EXPECT_TRUE(made.policy_for("s__x").concurrency.adaptive());
+  EXPECT_EQ(made.policy_for("s__q").concurrency.limit, 64U);
+  EXPECT_EQ(made.policy_for("s__q").concurrency.queue, 3U);
+}
+
+TEST(the_limit_of_a_tool, is_warned_of_when_it_is_over_that_of_its_server) {
+  const auto said = [](const std::string& limits, const std::string& tools) {
+    return joined(
+        lines(read("upstreams: {s: {url: 'http://h', concurrency: " + limits + "}}\ntools: {" + tools + "}").warnings));
+  };
+  EXPECT_EQ(
+      said("10", "s__q: {concurrency: 64}"),
+      "test.yaml:2:29: tools.s__q.concurrency: the limit of 64 is over that of the server s, which is 10, so that "
+      "this tool alone can keep all others of the server waiting\n");
+  for (const char* pattern : {"'*'", "'s*'", "'s__*'", "'s__q*'"}) {
+    EXPECT_NE(said("10", std::string(pattern) + ": {concurrency: 64}"), "") << pattern;
+  }
+  EXPECT_EQ(said("10", "t__q: {concurrency: 64}"), "");
+  EXPECT_EQ(said("10", "s__q: {concurrency: 10}"), "");
+  EXPECT_EQ(said("0", "s__q: {concurrency: 10}"), "");
+  EXPECT_EQ(said("adaptive", "s__q: {concurrency: 10}"), "");
+  EXPECT_EQ(said("10", "s__q: {concurrency: adaptive}"), "");
+}
+
 TEST(a_pattern, is_a_name_or_its_beginning) {
   for (const char* wrong : {"'*a'", "'a*b'", "'a**'", "'a b'", "a.b", "'a?'", "''"}) {
     EXPECT_NE(joined(errors_of("tools: {" + std::string(wrong) + ": {}}")).find("is not a tool pattern"),

@@ -38,6 +38,26 @@ std::map<std::string, std::string> samples_of(const std::string& text) {
   return samples;
 }
 
+TEST(metrics, show_how_concurrency_limits_stand) {
+  const metrics counted(1);
+  EXPECT_EQ(counted.expose().find("switchgear_concurrency"), std::string::npos);
+  port::limit_figures tool{.name = "search__query", .limit = 64, .in_flight = 60, .waiting = 2};
+  tool.refused[static_cast<unsigned>(port::limit_refusal::share)] = 3;
+  tool.waits.add(milliseconds(7));
+  const port::limit_figures server{.name = "search", .of_server = true, .limit = 100};
+
+  auto samples = samples_of(counted.expose(nullptr, {}, {tool, server}));
+
+  EXPECT_EQ(samples[R"(switchgear_concurrency_limit{tool="search__query"})"], "64");
+  EXPECT_EQ(samples[R"(switchgear_concurrency_limit{upstream="search"})"], "100");
+  EXPECT_EQ(samples[R"(switchgear_concurrency_in_flight{tool="search__query"})"], "60");
+  EXPECT_EQ(samples[R"(switchgear_concurrency_in_flight{upstream="search"})"], "0");
+  EXPECT_EQ(samples[R"(switchgear_concurrency_waiting{tool="search__query"})"], "2");
+  EXPECT_EQ(samples[R"(switchgear_concurrency_refused_total{tool="search__query",reason="share"})"], "3");
+  EXPECT_EQ(samples[R"(switchgear_concurrency_wait_seconds_bucket{tool="search__query",le="0.005"})"], "0");
+  EXPECT_EQ(samples[R"(switchgear_concurrency_wait_seconds_bucket{tool="search__query",le="0.01"})"], "1");
+}
+
 TEST(metrics, count_calls_by_tool_answerer_and_reason) {
   metrics counted(2);
   const std::uint32_t query = counted.tool_slot("search__query");
