@@ -199,8 +199,11 @@ std::shared_ptr<const call::directory> listings::build_directory() {
   made_of.loops = from_.loops;
   made_of.pauses = from_.pauses;
   std::shared_ptr<const call::directory> fresh = call::directory::build(std::move(made_of));
+  // Each list that changes makes a new directory, and most of its problems are those of the one before.
   for (const std::string& problem : fresh->problems()) {
-    from_.log.event(level::warning, "policy_problem", {{"reason", problem}});
+    const bool known =
+        now_.directory && std::ranges::find(now_.directory->problems(), problem) != now_.directory->problems().end();
+    if (!known) from_.log.event(level::warning, "policy_problem", {{"reason", problem}});
   }
   return fresh;
 }

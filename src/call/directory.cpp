@@ -20,11 +20,6 @@ constexpr std::size_t most_alternatives = 3;
 constexpr std::string_view get_prompt = "prompts/get", read_resource = "resources/read",
                            complete = "completion/complete";
 
-bool stands_in_with_other_content(const cascade::plan& plan) {
-  return std::ranges::any_of(plan.steps,
-                             [](const auto& step) { return !std::holds_alternative<cascade::cache_step>(step); });
-}
-
 bool is_object(std::string_view json) {
   error_code error;
   const auto parsed = boost::json::parse(json, error);
@@ -158,7 +153,7 @@ void directory::link_alternatives() {
 void directory::prepare_steps(tool& owner, const sources& from) {
   const std::string& name = owner.entry->name;
   const cascade::plan& plan = owner.policy.fallback;
-  if (!owner.entry->output_schema.empty() && stands_in_with_other_content(plan)) {
+  if (!owner.entry->output_schema.empty() && !plan.steps.empty()) {
     std::string why;
     auto compiled = protocol::schema::compile(owner.entry->output_schema, &why);
     if (compiled) {

@@ -8,6 +8,7 @@
 #include "call/retries.hpp"
 #include "call/rounds.hpp"
 #include "call/step_request.hpp"
+#include "cascade/stand_in.hpp"
 #include "protocol/text.hpp"
 
 #include <boost/json.hpp>
@@ -22,10 +23,13 @@ using cascade::served_by;
 
 constexpr int most_levels = 128;  // of a result that is mapped
 
-cascade::event look_in_cache(step_context& of, const cascade::cache_step& step) {
+// It was the tool's own answer, but no SDK takes what does not fit. A schema that cannot be read does not come into it:
+// the client had that answer before.
+cascade::event look_in_cache(step_context& of, std::size_t number, const cascade::cache_step& step) {
   if (!of.called.uses_cache || !of.key()) return {ending::miss};
   auto hit = of.with.answers.find(*of.key(), of.now, step.max_age);
   if (!hit) return {ending::miss};
+  if (of.called.output != nullptr && !fits(of, number, cascade::structured_of(*hit->result))) return {ending::unfit};
   of.found.stored = std::move(hit->result);
   of.found.result = *of.found.stored;
   of.found.age = hit->age;
@@ -129,7 +133,7 @@ cascade::event event_of(const attempt& tried, const tool& target, bool in_dialog
 
 boost::asio::awaitable<cascade::event> try_step(step_context& of, std::size_t number) {
   const cascade::step& step = of.called.policy.fallback.steps[number];
-  if (const auto* cache = std::get_if<cascade::cache_step>(&step)) co_return look_in_cache(of, *cache);
+  if (const auto* cache = std::get_if<cascade::cache_step>(&step)) co_return look_in_cache(of, number, *cache);
   if (std::holds_alternative<cascade::tool_step>(step)) co_return co_await call_other_tool(of, number);
   if (std::holds_alternative<cascade::http_step>(step)) co_return co_await ask_endpoint(of, number);
   co_return take_fixed(of, of.called.steps[number]);

@@ -28,7 +28,7 @@ std::string milliseconds(duration length) {
 
 /// Where the members of a result lie that change. Views into the text that was parsed.
 struct layout {
-  std::string_view content, meta;
+  std::string_view content, structured, meta;
 };
 
 result<layout> parse(const simdjson::padded_string& text) {
@@ -42,15 +42,18 @@ result<layout> parse(const simdjson::padded_string& text) {
     ondemand::value value;
     if (member.key().get(key) || member.value().get(value)) return errc::bad_result;
     ondemand::array array;
-    ondemand::object meta;
+    ondemand::object object_value;
     if (key == "content" && !value.get_array().get(array)) {
       if (array.raw_json().get(found.content)) return errc::bad_result;
-    } else if (key == "_meta" && !value.get_object().get(meta)) {
-      if (meta.raw_json().get(found.meta)) return errc::bad_result;
+    } else if (key == "structuredContent" && !value.get_object().get(object_value)) {
+      if (object_value.raw_json().get(found.structured)) return errc::bad_result;
+    } else if (key == "_meta" && !value.get_object().get(object_value)) {
+      if (object_value.raw_json().get(found.meta)) return errc::bad_result;
     }
   }
   // Raw text reaches to the next token, whitespace included.
   found.content = found.content.substr(0, found.content.rfind(']') + 1);
+  found.structured = found.structured.substr(0, found.structured.rfind('}') + 1);
   found.meta = found.meta.substr(0, found.meta.rfind('}') + 1);
   return found;
 }
@@ -115,6 +118,12 @@ std::string plain_result(const plain_answer& said) {
   std::string out = R"({"content":[)" + text_block(said.text.empty() ? said.structured : said.text) + ']';
   if (!said.structured.empty()) out += R"(,"structuredContent":)" + said.structured;
   return out + '}';
+}
+
+std::string structured_of(std::string_view answer) {
+  const simdjson::padded_string text(answer);
+  const auto parsed = parse(text);
+  return parsed ? std::string(parsed->structured) : std::string();
 }
 
 result<std::string> marked(std::string_view answer, const marker& what, std::string_view note) {

@@ -36,6 +36,9 @@ std::string to_json(const marker& what);
 /// A result that says this and nothing else.
 std::string plain_result(const plain_answer& said);
 
+/// The structuredContent of `result` (the JSON of a tools/call result); empty if there is none.
+std::string structured_of(std::string_view result);
+
 /// `result` (the JSON of a tools/call result) with the marker in its `_meta` and, unless `note` is empty, one more text
 /// block at the end of its `content`. All other bytes stay as they are, so that no number changes its digits.
 /// Errors: bad_result.

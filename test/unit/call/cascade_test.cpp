@@ -93,6 +93,39 @@ TEST(a_stored_answer, is_not_given_after_the_tool_has_changed) {
   EXPECT_TRUE(gate.ask().is_error());
 }
 
+TEST(a_stored_answer, that_does_not_fit_the_output_schema_is_not_given) {
+  gateway gate(structured_tool);
+  gate.policy().fallback.steps = {cache_step{10min}, fixed_step{"sorry", R"({"n":0})"}};
+  gate.search.answer(R"({"jsonrpc":"2.0","id":9,"result":{"content":[],"structuredContent":{"n":"x"}}})");
+  gate.search.answer(structured_answer);
+  gate.ask(R"({"q":1})");
+  gate.ask(R"({"q":2})");
+  gate.breakers.open("search__query", 1s, 21s);
+
+  EXPECT_EQ(boost::json::serialize(gate.ask(R"({"q":1})").result().at("_meta").at(cascade::marker_key).at("steps")),
+            R"(["primary:refused","cache:unfit","static:hit"])");
+  EXPECT_NE(gate.ask(R"({"q":2})").text.find(R"("n":9007199254740993)"), std::string::npos);
+}
+
+TEST(a_stored_answer, is_given_though_nobody_can_read_the_output_schema) {
+  gateway gate(R"([{"name":"query","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true},)"
+               R"("outputSchema":{"$ref":"http://elsewhere/"}}])");
+  gate.policy().fallback.steps = {cache_step{10min}, fixed_step{"sorry", R"({"n":0})"}};
+  gate.search.answer(structured_answer);
+  gate.ask();
+  gate.breakers.open("search__query", 1s, 21s);
+
+  EXPECT_NE(gate.ask().text.find(R"("n":9007199254740993)"), std::string::npos);
+  // Once, with the tool's name and the reason.
+  const auto& problems = gate.known().problems();
+  const auto of_schema = [](const std::string& line) {
+    return line.find("outputSchema cannot be checked: ") != line.npos;
+  };
+  EXPECT_EQ(std::ranges::count_if(problems, of_schema), 1);
+  EXPECT_TRUE(
+      std::ranges::any_of(problems, [](const std::string& line) { return line.starts_with("search__query: "); }));
+}
+
 // RC-071.
 TEST(only_the_last_good_answer, is_ever_given_again) {
   gateway gate(reading_tool);
@@ -273,6 +306,15 @@ TEST(a_failed_step, says_why_in_the_error_that_ends_the_cascade) {
   EXPECT_EQ(gate.ask().words(),
             "The tool search__query failed at the server search: HTTP 502. Fallbacks tried: tool backup__query (its "
             "answer lacks what is needed of it: /nothing), tool backup__other (failed: HTTP 200 text/html: <p>).");
+}
+
+TEST(a_failed_step, cannot_make_an_error_that_is_no_json) {
+  gateway gate(reading_tool);
+  gate.policy().fallback.steps = {tool_step{"backup__query", ""}};
+  gate.search.answer(down());
+  gate.backup.answer(reply_of(fault::bad_media_type, 200, "HTTP 200 image/png: \x89PNG"));
+
+  EXPECT_NE(gate.ask().words().find("(failed: HTTP 200 image/png: \xef\xbf\xbdPNG)"), std::string::npos);
 }
 
 TEST(a_step_that_needs_an_argument_that_no_call_can_have, is_a_problem) {

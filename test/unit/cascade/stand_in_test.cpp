@@ -86,6 +86,13 @@ TEST(an_answer_that_is_no_object, cannot_be_marked) {
   }
 }
 
+TEST(the_structured_content, of_a_result_is_its_own_bytes) {
+  EXPECT_EQ(structured_of(R"({"content":[],"structuredContent":{"n": 9007199254740993 } , "_meta":{}})"),
+            R"({"n": 9007199254740993 })");
+  EXPECT_EQ(structured_of(R"({"content":[]})"), "");
+  EXPECT_EQ(structured_of("[1"), "");
+}
+
 TEST(a_plain_answer, has_its_text_and_its_structure) {
   EXPECT_EQ(plain_result({"a \"b\"", ""}), R"({"content":[{"type":"text","text":"a \"b\""}]})");
   EXPECT_EQ(plain_result({"", R"({"n":1})"}),
