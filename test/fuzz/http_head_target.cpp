@@ -1,6 +1,8 @@
+#include "http/date.hpp"
 #include "http/head.hpp"
 #include "targets.hpp"
 
+#include <chrono>
 #include <string>
 
 namespace switchgear::fuzz {
@@ -34,6 +36,8 @@ void http_head(std::string_view input) {
   if (const auto response = http::read_response_head(head)) {
     must(lies_in(response->content_type, head) && lies_in(response->retry_after, head), "views lie in the head");
     must(!(response->framing.chunked && response->framing.content_length), "one framing at most");
+    const auto wait = http::read_retry_after(response->retry_after, {});
+    must(!wait || (*wait >= duration::zero() && *wait <= std::chrono::hours(24)), "a Retry-After is a day at most");
     must(response->status >= 100 && response->status <= 999, "a status has three digits");
   }
 }

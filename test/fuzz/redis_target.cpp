@@ -3,7 +3,9 @@
 #include "peers/redis/cluster_map.hpp"
 #include "peers/redis/exchange.hpp"
 #include "peers/redis/mail.hpp"
+#include "peers/redis/pause_log.hpp"
 #include "peers/redis/response.hpp"
+#include "port/pauses.hpp"
 #include "targets.hpp"
 
 #include <algorithm>
@@ -78,6 +80,15 @@ void use(const response& heard) {
   }
 }
 
+/// Two answers in a row, as those to a look into the log of pauses.
+void use(const response& time, const response& entries) {
+  peers::redis::pause_log log("cb1");
+  for (const auto& each : log.hear({time, entries})) {
+    must(each.left > duration::zero() && each.left <= peers::redis::pause_log::longest, "a pause is bounded");
+    must(each.name.size() <= port::pauses::longest_name, "and so is its name");
+  }
+}
+
 }  // namespace
 
 void redis(std::string_view input) {
@@ -86,6 +97,7 @@ void redis(std::string_view input) {
   must(whole.gave_up == cut.gave_up, "giving up does not depend on the cut");
   must(std::ranges::equal(whole.told, cut.told, same), "nor do answers");
   for (const response& each : whole.told) use(each);
+  for (std::size_t i = 1; i < whole.told.size(); ++i) use(whole.told[i - 1], whole.told[i]);
 }
 
 }  // namespace switchgear::fuzz
