@@ -75,6 +75,7 @@ void course::pass_on() {
   if (called_.uses_cache) store_answer();
   std::string state = sealed_state(call_, called_, with_.sealed, primary_.reply);
   respond(call_, primary_.reply, std::move(state), out_);
+  if (primary_.what.how == cascade::ending::throttled) out_.retry_after = in_seconds(primary_.reply.retry_after);
   record(served_by::primary, is_error);
 }
 
@@ -101,7 +102,7 @@ void course::fail() {
   const standing how = now_standing();
   const cascade::marker marker = mark(how, served_by::none);
   give(cascade::failure_result(explain(how), marker));
-  out_.retry_after = retry_after_seconds(marker);
+  out_.retry_after = in_seconds(marker.retry_after);
   record(served_by::none, true);
 }
 

@@ -46,7 +46,7 @@ void explain_failure(const errand& what, const attempt& done, port::answer& out)
                      shutting_down};
   const cascade::marker marker = mark(how, cascade::served_by::none);
   const std::string data = R"({")" + std::string(cascade::marker_key) + R"(":)" + cascade::to_json(marker) + "}";
-  out.retry_after = retry_after_seconds(marker);
+  out.retry_after = in_seconds(marker.retry_after);
   out.text =
       protocol::write_error(what.call.seen->id.in(what.call.text), code_of(done, shutting_down), explain(how), data);
   out.degraded = true;

@@ -125,9 +125,9 @@ cascade::marker mark(const standing& how, cascade::served_by who) {
   return made;
 }
 
-unsigned retry_after_seconds(const cascade::marker& said) {
-  if (!said.retry_after) return 0;
-  const auto whole = std::chrono::ceil<std::chrono::seconds>(*said.retry_after).count();
+unsigned in_seconds(const std::optional<duration>& retry_after) {
+  if (!retry_after) return 0;
+  const auto whole = std::chrono::ceil<std::chrono::seconds>(*retry_after).count();
   return static_cast<unsigned>(std::clamp<std::int64_t>(whole, 1, std::numeric_limits<std::int32_t>::max()));
 }
 

@@ -5,6 +5,7 @@
 #include "call/directory.hpp"
 #include "cascade/stand_in.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -24,9 +25,8 @@ struct standing {
 /// The marker of an answer by `who`; a stored answer's age is for the caller to add.
 cascade::marker mark(const standing& how, cascade::served_by who);
 
-/// What the marker of a failure says of when to come again, as Retry-After says it: whole seconds, rounded up, at least
-/// 1; 0 for nothing.
-unsigned retry_after_seconds(const cascade::marker& said);
+/// As Retry-After says it: whole seconds, rounded up, at least 1; 0 for nothing.
+unsigned in_seconds(const std::optional<duration>& retry_after);
 
 /// The text of a failure.
 std::string explain(const standing& how);

@@ -88,6 +88,7 @@ boost::asio::awaitable<void> service::run(async::worker& on, const port::incomin
   if (done.reply.has_message) {
     std::string state = sealed_state(call, *where.through, states_, done.reply);
     respond(call, done.reply, std::move(state), out);
+    if (done.what.how == cascade::ending::throttled) out.retry_after = in_seconds(done.reply.retry_after);
   }
 }
 

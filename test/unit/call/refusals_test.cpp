@@ -50,6 +50,22 @@ TEST(a_refusal, by_the_operators_word_promises_no_moment) {
   EXPECT_EQ(gate.retry_after, 0u);
 }
 
+TEST(a_refusal, of_the_server_in_its_own_words_is_passed_on_with_the_time) {
+  constexpr std::string_view words = R"({"jsonrpc":"2.0","id":7,"error":{"code":-32005,"message":"slow down"}})";
+  constexpr std::string_view requests[] = {
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search__query","arguments":{}}})",
+      R"({"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"search__greet"}})"};
+  for (const std::string_view request : requests) {
+    gateway gate;
+    port::reply busy = reply_of(words, 429);
+    busy.retry_after = 6500ms;
+    gate.search.answer(std::move(busy));
+    const heard answer = gate.send(request);
+    EXPECT_EQ(answer.json.at("error").at("message").as_string(), "slow down");
+    EXPECT_EQ(gate.retry_after, 7u);
+  }
+}
+
 TEST(an_answer_that_is_given, says_nothing_of_coming_again) {
   gateway gate;
   gate.policy().fallback.steps = {fixed_step{"fixed", ""}};
