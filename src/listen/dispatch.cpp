@@ -27,9 +27,10 @@ void give_result(std::string_view id, std::string result, port::answer& out) {
   protocol::write_result(id, out.text, out.pieces);
 }
 
-void give_error(std::string_view id, std::int64_t code, std::string_view message, port::answer& out, int status = 200) {
+void give_error(std::string_view id, std::int64_t code, std::string_view message, port::answer& out, int status = 200,
+                std::string_view data = {}) {
   out.pieces.clear();
-  out.text = protocol::write_error(id, code, message);
+  out.text = protocol::write_error(id, code, message, data);
   out.pieces.push_back(out.text);
   out.status = status;
 }
@@ -71,7 +72,7 @@ std::shared_ptr<session> dispatch::initialize(const incoming& asked, std::string
   auto opened = here_.all.open(revision, abilities, principal, asked.arrived);
   if (!opened) {
     here_.recorder.refused(here_.on.index, port::refusal::session_limit);
-    give_error(asked.id(), code::overloaded, "too many sessions", out, 503);
+    give_error(asked.id(), code::overloaded, "too many sessions", out, 503, too_many_sessions_data);
     return nullptr;
   }
   const port::offer& offer = *here_.offer;

@@ -17,6 +17,10 @@
 
 namespace switchgear::listen {
 
+/// What goes with the error of a client that finds too many sessions: when to come again, as failed calls say it.
+inline constexpr std::string_view too_many_sessions_data =
+    R"({"dev.switchgear/call":{"degraded":true,"served_by":"none","reason":"overloaded","retry_after_ms":5000}})";
+
 /// Who sent a message, and by which rules it is read. Lives as long as the message's answer.
 struct sender {
   protocol::era era = protocol::era::legacy;

@@ -103,7 +103,7 @@ asio::awaitable<bool> http_reply::empty(int status) {
 
 asio::awaitable<bool> http_reply::refuse(const refused_request& why, std::string_view id) {
   here_.recorder.refused(here_.on.index, why.kind);
-  const std::string body = protocol::write_error(id, why.code, why.message);
+  const std::string body = protocol::write_error(id, why.code, why.message, why.data);
   parts pieces;
   pieces.push_back(body);
   co_return co_await json(std::move(pieces), why.status, why.fields);

@@ -19,6 +19,7 @@ struct refused_request {
   std::string_view message;
   std::string_view fields;  ///< extra header lines
   port::refusal kind = port::refusal::bad_request;
+  std::string_view data;  ///< of the error, JSON; empty: none
 };
 
 /// Made for one request; what it refers to must outlive it. Every function says whether the connection may go on.

@@ -106,7 +106,12 @@ asio::awaitable<std::shared_ptr<session>> mcp_endpoint::find_session(std::string
   auto [found, full] = co_await here_.all.adopt(here_.on, std::string(head_.session_id), std::string(anonymous), now);
   if (found) co_return std::move(found);
   const refused_request why =
-      full ? refused_request{503, code::overloaded, "too many sessions", "Retry-After: 5\r\n", refusal::session_limit}
+      full ? refused_request{503,
+                             code::overloaded,
+                             "too many sessions",
+                             "Retry-After: 5\r\n",
+                             refusal::session_limit,
+                             too_many_sessions_data}
            : refused_request{404, code::invalid_request, "unknown session", {}, refusal::unknown_session};
   keep = co_await reply_.refuse(why, id);
   co_return nullptr;

@@ -8,7 +8,7 @@ from email.utils import formatdate
 import pytest
 
 from harness.fleet import QUICK, Fleet, FleetLoad, assert_all_answered, metric
-from harness.mcp_client import McpClient, Reply
+from harness.mcp_client import MARKER, McpClient, Reply, initialize_params
 from harness.modern_client import ModernClient
 from harness.together import together
 from harness.waiting import holds, until
@@ -215,6 +215,18 @@ def test_an_open_breaker_says_when_to_come_again(gateway, fake, make_client):
     assert reply.message["id"] == "mine"
     assert reply.marker["reason"] == "open"
     assert 5 < refused_well(reply) <= 7
+
+
+def test_a_gateway_with_too_many_sessions_says_when_to_come_again(gateway, fake):
+    gate = gateway({"upstreams": {"up": {"url": fake().url}}, "sessions": {"most": 1}})
+    with McpClient(gate.port):
+        late = McpClient(gate.port)
+        reply = late.request("initialize", initialize_params(), id="mine")
+        late.close()
+    assert reply.status == 503 and reply.media_type == "application/json"
+    assert reply.message["id"] == "mine" and reply.error["code"] == -31003
+    assert reply.headers["retry-after"] == "5"
+    assert reply.error["data"][MARKER]["retry_after_ms"] == 5000
 
 
 # ---- several replicas
