@@ -2,6 +2,7 @@
 
 #include "call/known_arguments.hpp"
 #include "call/limiters.hpp"
+#include "call/model_step.hpp"
 #include "call/pauses.hpp"
 #include "cascade/stand_in.hpp"
 
@@ -174,6 +175,7 @@ void directory::prepare_steps(tool& owner, const sources& from) {
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     if (const auto* tool = std::get_if<cascade::tool_step>(&plan.steps[i])) prepare(owner, *tool, owner.steps[i]);
     if (const auto* http = std::get_if<cascade::http_step>(&plan.steps[i])) prepare(owner, *http, from, owner.steps[i]);
+    if (std::holds_alternative<cascade::model_step>(plan.steps[i])) prepare_model_step(owner, from, owner.steps[i]);
     if (const auto* fixed = std::get_if<cascade::fixed_step>(&plan.steps[i])) prepare(owner, *fixed, owner.steps[i]);
   }
 }
@@ -221,6 +223,14 @@ void directory::prepare(tool& owner, const cascade::http_step& step, const sourc
   std::vector<std::string> paths = out.http->url.paths();
   if (out.http->body) std::ranges::copy(out.http->body->paths(), std::back_inserter(paths));
   say_unknown(owner, what, paths);
+}
+
+void directory::prepare_model_step(const tool& owner, const sources& from, prepared_step& out) {
+  if (from.model == nullptr) {
+    problems_.push_back(owner.entry->name + ": there is no model for its fallback");
+  } else {
+    out.model = prepare_model(*from.model, owner.entry->definition, owner.policy.step_breaker, *from.breakers);
+  }
 }
 
 /// `what` is the step that names these arguments of the caller's.

@@ -9,6 +9,7 @@
 #include "cascade/retry.hpp"
 #include "cascade/template.hpp"
 #include "port/breakers.hpp"
+#include "port/model.hpp"
 #include "port/policy.hpp"
 #include "port/recorder.hpp"
 #include "port/upstream.hpp"
@@ -35,12 +36,14 @@ class limiter;
 class limiters;
 class pauses;
 class tool_pause;
+struct prepared_model;
 
 /// A step of the cascade, resolved. Which members are set follows from the policy's step at the same place.
 struct prepared_step {
   const tool* target = nullptr;                     ///< of a tool step; null: there is no such tool now
   std::optional<cascade::json_template> arguments;  ///< of a tool step; unset: the caller's own
   std::shared_ptr<const prepared_http> http;        ///< of an http step; null: it cannot be used
+  std::shared_ptr<const prepared_model> model;      ///< of a model step; null: there is no model
   std::optional<cascade::result_template> mapping;  ///< what is taken of the answer; unset: all of it
   std::string result;                               ///< of a fixed step: the whole result; empty: it does not fit
 };
@@ -100,6 +103,7 @@ class directory {
     std::shared_ptr<const route::table<route::item>> prompts;                            ///< null: none
     std::shared_ptr<const route::resources> resources;                                   ///< null: none
     port::web* web = nullptr;                                                            ///< null: no http step can run
+    port::model* model = nullptr;      ///< null: no model step can run
     call::pauses* pauses = nullptr;    ///< null: no tool is left alone
     cascade::loops* loops = nullptr;   ///< null: no call is taken for a loop
     call::limiters* limits = nullptr;  ///< null: nothing is limited
@@ -141,6 +145,7 @@ class directory {
   void prepare(tool& owner, const cascade::tool_step& step, prepared_step& out);
   void prepare(tool& owner, const cascade::http_step& step, const sources& from, prepared_step& out);
   void prepare(tool& owner, const cascade::fixed_step& step, prepared_step& out);
+  void prepare_model_step(const tool& owner, const sources& from, prepared_step& out);
   void say_unknown(const tool& owner, std::string_view what, const std::vector<std::string>& paths);
 
   std::shared_ptr<const route::catalogue> catalogue_;

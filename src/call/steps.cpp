@@ -4,6 +4,7 @@
 #include "call/explain.hpp"
 #include "call/found.hpp"
 #include "call/http_step.hpp"
+#include "call/model_step.hpp"
 #include "call/question.hpp"
 #include "call/retries.hpp"
 #include "call/rounds.hpp"
@@ -136,6 +137,7 @@ boost::asio::awaitable<cascade::event> try_step(step_context& of, std::size_t nu
   if (const auto* cache = std::get_if<cascade::cache_step>(&step)) co_return look_in_cache(of, number, *cache);
   if (std::holds_alternative<cascade::tool_step>(step)) co_return co_await call_other_tool(of, number);
   if (std::holds_alternative<cascade::http_step>(step)) co_return co_await ask_endpoint(of, number);
+  if (std::holds_alternative<cascade::model_step>(step)) co_return co_await ask_model(of, number);
   co_return take_fixed(of, of.called.steps[number]);
 }
 

@@ -5,7 +5,7 @@
 namespace switchgear::cascade {
 
 std::string_view name(const step& which) {
-  constexpr std::string_view names[] = {"cache", "tool", "http", "static"};
+  constexpr std::string_view names[] = {"cache", "tool", "http", "model", "static"};
   static_assert(std::variant_size_v<step> == std::size(names));
   return names[which.index()];
 }
@@ -13,6 +13,7 @@ std::string_view name(const step& which) {
 duration minimum_time(const step& which) {
   if (const auto* tool = std::get_if<tool_step>(&which)) return tool->minimum_time;
   if (const auto* http = std::get_if<http_step>(&which)) return http->minimum_time;
+  if (const auto* model = std::get_if<model_step>(&which)) return model->minimum_time;
   return duration::zero();
 }
 
@@ -25,6 +26,7 @@ bool same_target(const step& one, const step& other) {
   const auto* tool = std::get_if<tool_step>(&one);
   const auto* other_tool = std::get_if<tool_step>(&other);
   if (tool != nullptr && other_tool != nullptr) return tool->name == other_tool->name;
+  if (std::holds_alternative<model_step>(one) && std::holds_alternative<model_step>(other)) return true;
   const auto* http = std::get_if<http_step>(&one);
   const auto* other_http = std::get_if<http_step>(&other);
   return http != nullptr && other_http != nullptr && http->method == other_http->method &&

@@ -54,6 +54,11 @@ struct http_step {
   bool reads() const { return method == verb::get || read_only; }
 };
 
+/// A language model, told of the tool and its arguments. `config` makes none as long as there is no model to ask.
+struct model_step {
+  duration minimum_time = std::chrono::milliseconds(20);  ///< as of a tool step
+};
+
 /// As it stands in a request.
 std::string_view name(http_step::verb method);
 
@@ -69,7 +74,7 @@ struct fixed_step {
   std::string structured;
 };
 
-using step = std::variant<cache_step, tool_step, http_step, fixed_step>;
+using step = std::variant<cache_step, tool_step, http_step, model_step, fixed_step>;
 
 /// The word of a step in traces and markers.
 std::string_view name(const step& which);

@@ -184,6 +184,9 @@ std::string note(std::string_view tool, const marker& what) {
     case served_by::http:
       out += "this answer comes from another service";
       break;
+    case served_by::model:
+      out += "this answer was written by a model";
+      break;
     default:
       out += "this is a prepared answer";
       break;
@@ -203,6 +206,15 @@ std::string loop_text(std::string_view tool, unsigned failures, duration window,
          " The same call would fail again. Change the arguments, use another tool, or go on without this answer and "
          "say "
          "so.";
+}
+
+std::string model_prompt(std::string_view tool, std::string_view description, std::string_view arguments) {
+  std::string out =
+      join("The tool ", tool,
+           " cannot be reached. Answer in its place from what you know. Say so where you do not know, and "
+           "never say that something was done.");
+  if (!description.empty()) out.append("\n\nWhat the tool does: ").append(description);
+  return out.append("\n\nIts arguments, as JSON: ").append(arguments.empty() ? "{}" : arguments);
 }
 
 }  // namespace switchgear::cascade

@@ -49,6 +49,9 @@ std::string note(std::string_view tool, const marker& what);
 /// What an agent is told that makes the same call again and again: `words` is how its last error began, or empty.
 std::string loop_text(std::string_view tool, unsigned failures, duration window, std::string_view words);
 
+/// What a model is told that answers in the tool's place. `arguments` is JSON; empty: there are none.
+std::string model_prompt(std::string_view tool, std::string_view description, std::string_view arguments);
+
 /// "350 ms", "12 s", "3 min 5 s", "2 h 10 min": rounded up, since it is how long to wait.
 std::string readable(duration length);
 

@@ -85,6 +85,10 @@ std::optional<step_maker> read_step(const field& from) {
   if (only.name == "tool") return read_step(only.value, tool_step_keys());
   if (only.name == "http") return read_step(only.value, http_step_keys());
   if (only.name == "static") return read_step(only.value, fixed_step_keys());
+  if (only.name == "model") {
+    only.fail("needs a model, and this version can ask none; write cache, tool, http or static");
+    return std::nullopt;
+  }
   report_unknown(only, {"cache", "tool", "http", "static"});
   return std::nullopt;
 }

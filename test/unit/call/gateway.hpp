@@ -67,6 +67,7 @@ class gateway {
   cascade::answer_cache answers{{}};
   test::fake_upstream search, backup;
   test::fake_web web;
+  port::model* model = nullptr;
   cascade::retry_budget search_retries{0.1}, backup_retries{0.1};
   cascade::latency_record latency;  ///< of search__query, where it hedges
   cascade::loops loops;
@@ -199,6 +200,7 @@ class gateway {
          std::make_shared<const route::table<route::item>>(route::merged_prompts(with_prompts, route::naming::prefix)),
          std::make_shared<const route::resources>(with_resources),
          &web,
+         model,
          &paused,
          &loops,
          &limits,

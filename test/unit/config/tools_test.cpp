@@ -110,7 +110,8 @@ TEST(a_fallback, that_cannot_work_is_an_error) {
   EXPECT_NE(said("{tool: {}}").find("`name` is missing"), std::string::npos);
   EXPECT_NE(said("{tool: {name: 'a b'}}").find("is not an exported tool name"), std::string::npos);
   EXPECT_NE(said("{static: {}}").find("`text` is missing"), std::string::npos);
-  EXPECT_NE(said("{model: {}}").find("unknown key"), std::string::npos);
+  EXPECT_NE(said("{model: {}}").find("needs a model, and this version can ask none"), std::string::npos);
+  EXPECT_NE(said("{modal: {}}").find("unknown key"), std::string::npos);
   EXPECT_NE(said("{cache: {}, static: {text: a}}").find("exactly one key"), std::string::npos);
   EXPECT_NE(said("{}").find("exactly one key"), std::string::npos);
   EXPECT_NE(said("{tool: {name: b, arguments: {q: '{{x'}}}").find("placeholder"), std::string::npos);
