@@ -66,10 +66,10 @@ void refuse_unknown(const port::incoming_call& call, port::answer& out) {
 }
 
 bool check_headers(const port::incoming_call& call, const tool& called, port::answer& out) {
-  if (call.client.era != era::modern || call.head.empty() || called.entry->mirrored.empty()) return true;
+  if (call.client.era != era::modern || call.client.head.empty() || called.entry->mirrored.empty()) return true;
   const std::string difference =
       protocol::mirrored_difference(called.entry->mirrored, call.seen->arguments.in(call.text),
-                                    [&](std::string_view name) { return http::field(call.head, name); });
+                                    [&](std::string_view name) { return http::field(call.client.head, name); });
   if (difference.empty()) return true;
   refuse(call, code::header_mismatch, difference, {}, out);
   out.status = 400;
@@ -97,8 +97,8 @@ bool shorten(const port::incoming_call& call, duration& length, port::answer& ou
     }
     length = std::min(length, *wanted);
   }
-  if (!call.head.empty()) {
-    if (const auto header = http::field(call.head, "x-envoy-expected-rq-timeout-ms")) {
+  if (!call.client.head.empty()) {
+    if (const auto header = http::field(call.client.head, "x-envoy-expected-rq-timeout-ms")) {
       if (const auto wanted = milliseconds_in(*header)) length = std::min(length, *wanted);
     }
   }

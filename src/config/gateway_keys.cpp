@@ -247,7 +247,7 @@ const keys<gateway>& gateway_keys() {
       endpoint_key(
           "listen", [](auto& to) -> auto& { return to.listen; },
           "Where MCP clients connect; the path is `/mcp`. Port `0`: any free one. A host other than a loopback "
-          "address opens the gateway to the network, which knows no credentials in this version."),
+          "address opens the gateway to the network, which checks no credentials by itself."),
       endpoint_key(
           "admin", [](auto& to) -> auto& { return to.admin; },
           "Where the console, `/metrics`, `/healthz`, `/readyz` and `/api` are. Port `0`: any free one."),
@@ -280,6 +280,11 @@ const keys<gateway>& gateway_keys() {
           "allowed_origins", some_texts(), [](auto& to) -> auto& { return to.listen.allowed_origins; },
           "Values of `Origin` that are accepted besides loopback origins, as in `https://app.example`; `\"*\"` "
           "accepts all."),
+      value_key<gateway>(
+          "principal", a_naming_header(), [](auto& to) -> auto& { return to.listen.principal; },
+          "The request header in which a trusted proxy in front of the gateway says who calls; whoever can reach the "
+          "gateway past that proxy can be anybody. Sessions and stored answers belong to a principal. A request "
+          "without it is anonymous."),
       section_key<gateway>("sessions", session_keys(), itself, "Sessions of clients."),
       value_key<gateway>(
           "drain", a_duration(0s, 10min), [](auto& to) -> auto& { return to.listen.drain; },

@@ -55,6 +55,42 @@ std::string header_fault(std::string_view name, std::string_view value) {
   return {};
 }
 
+/// What no header is that goes through the gateway: the field's role, or empty.
+std::string_view role_of(std::string_view name) {
+  constexpr std::array<std::string_view, 9> hop_by_hop{"connection",
+                                                       "keep-alive",
+                                                       "proxy-authenticate",
+                                                       "proxy-authorization",
+                                                       "proxy-connection",
+                                                       "te",
+                                                       "trailer",
+                                                       "transfer-encoding",
+                                                       "upgrade"};
+  constexpr std::array<std::string_view, 6> of_message{"expect", "host",  "last-event-id",
+                                                       "origin", "range", "user-agent"};
+  if (std::ranges::find(hop_by_hop, name) != hop_by_hop.end()) return "belongs to one connection";
+  if (name.starts_with("content-") || name.starts_with("accept")) return "describes the body or the answer";
+  if (name.starts_with("mcp-")) return "is a part of the protocol";
+  if (std::ranges::find(of_message, name) != of_message.end()) return "is about the request to the gateway";
+  return {};
+}
+
+std::string through_fault(std::string_view name) {
+  if (!is_token(name)) return "is not a header name; letters, digits and - are usual";
+  const std::string_view role = role_of(lower(name));
+  return role.empty() ? std::string() : std::string(role) + ", so it does not go through the gateway; remove it";
+}
+
+std::optional<std::string> read_name(const field& from) {
+  auto text = from.text();
+  if (!text) return std::nullopt;
+  if (std::string fault = through_fault(*text); !fault.empty()) {
+    from.fail(std::move(fault));
+    return std::nullopt;
+  }
+  return lower(*text);
+}
+
 /// What is wrong with a URL, as a sentence; empty when it is good.
 std::string url_fault(std::string_view text) {
   const auto parsed = boost::urls::parse_uri(text);
@@ -182,6 +218,18 @@ kind<header_list> some_headers() {
     }
     return text + '}';
   };
+  return made;
+}
+
+kind<std::string> a_naming_header() {
+  kind<std::string> made{"header name", "", {}, {}};
+  made.read = [](const field& from) -> std::optional<std::string> {
+    auto name = read_name(from);
+    if (name != "authorization" && name != "cookie") return name;
+    from.fail("holds a secret, not a name; write the header in which a proxy says who calls, as in x-user");
+    return std::nullopt;
+  };
+  made.write = [](const std::string& name) { return name.empty() ? std::string() : quote(name); };
   return made;
 }
 

@@ -1,6 +1,8 @@
 // Any field of a head, for those who want one that the gateway as a whole does not know.
 #pragma once
 
+#include "base/result.hpp"
+
 #include <optional>
 #include <string_view>
 
@@ -10,5 +12,8 @@ namespace switchgear::http {
 /// its readers could disagree on which one counts. `head` is a whole head that read_request_head or
 /// read_response_head has accepted.
 std::optional<std::string_view> field(std::string_view head, std::string_view name);
+
+/// The same for a field whose repetition is a fault: no data() when it is absent. Errors: errc::duplicate_field.
+result<std::string_view> single_field(std::string_view head, std::string_view name);
 
 }  // namespace switchgear::http

@@ -4,6 +4,7 @@
 #include "http/errc.hpp"
 #include "listen/errc.hpp"
 #include "listen/mcp_endpoint.hpp"
+#include "listen/principal.hpp"
 #include "protocol/errors.hpp"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ class connection final : private idle_connection {
  private:
   void end() override { client_.close(); }
 
-  asio::awaitable<bool> serve_get(const http::request_head& head, std::size_t request_end);
+  asio::awaitable<bool> serve_get(const http::request_head& head, std::string_view principal, std::size_t request_end);
   asio::awaitable<result<std::size_t>> read_head(time_point due);
   asio::awaitable<error_code> read_body(const http::framing& framing, std::size_t head_end, time_point due,
                                         std::size_t& body_size, std::size_t& request_end);
@@ -155,6 +156,8 @@ asio::awaitable<bool> connection::serve_request() {
   }
   const bool has_body = head->framing.chunked || head->framing.content_length.value_or(0) != 0;
   refused_request refused = mcp_endpoint::check(*head, here_.settings);
+  std::string principal;
+  if (refused.status == 0) refused = identify(received_.view().substr(0, *head_end), here_.settings, principal);
   if (refused.status == 0 && head->framing.content_length.value_or(0) > here_.settings.max_request) {
     refused = {413, code::too_large, "the request is larger than max_request", {}, port::refusal::too_large};
   }
@@ -189,17 +192,19 @@ asio::awaitable<bool> connection::serve_request() {
     co_return false;
   }
 
-  if (head->method == "GET") co_return co_await serve_get(*head, request_end);
-  mcp_endpoint endpoint(here_, client_, *head, received_.view().substr(0, *head_end), received_.size() == request_end);
+  if (head->method == "GET") co_return co_await serve_get(*head, principal, request_end);
+  mcp_endpoint endpoint(here_, client_, *head, received_.view().substr(0, *head_end), principal,
+                        received_.size() == request_end);
   const std::string_view body = received_.view().substr(*head_end, body_size);
   const bool keep = head->method == "POST" ? co_await endpoint.post(body, arrived) : co_await endpoint.end_session();
   received_.drop_front(request_end);
   co_return keep;
 }
 
-asio::awaitable<bool> connection::serve_get(const http::request_head& head, std::size_t request_end) {
+asio::awaitable<bool> connection::serve_get(const http::request_head& head, std::string_view principal,
+                                            std::size_t request_end) {
   bool keep = false;
-  const auto wanted = co_await mcp_endpoint(here_, client_, head, {}, true).session_of_stream(keep);
+  const auto wanted = co_await mcp_endpoint(here_, client_, head, {}, principal, true).session_of_stream(keep);
   if (!wanted) {
     received_.drop_front(request_end);
     co_return keep;

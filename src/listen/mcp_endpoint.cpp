@@ -27,9 +27,6 @@ using protocol::era;
 
 namespace {
 
-// There is one principal as long as clients need no credentials.
-constexpr std::string_view anonymous;
-
 bool is_endpoint(std::string_view target) {
   const std::string_view path = target.substr(0, target.find('?'));
   return path == "/mcp" || path == "/mcp/";
@@ -102,8 +99,8 @@ asio::awaitable<std::shared_ptr<session>> mcp_endpoint::find_session(std::string
     keep = co_await reply_.refuse({400, code::invalid_request, "Mcp-Session-Id is missing: initialize first"}, id);
     co_return nullptr;
   }
-  if (auto found = here_.all.find(head_.session_id, anonymous, now)) co_return found;
-  auto [found, full] = co_await here_.all.adopt(here_.on, std::string(head_.session_id), std::string(anonymous), now);
+  if (auto found = here_.all.find(head_.session_id, principal_, now)) co_return found;
+  auto [found, full] = co_await here_.all.adopt(here_.on, std::string(head_.session_id), std::string(principal_), now);
   if (found) co_return std::move(found);
   const refused_request why =
       full ? refused_request{503,
@@ -166,7 +163,7 @@ asio::awaitable<bool> mcp_endpoint::modern(const incoming& came) {
     pieces.push_back(text);
     co_return co_await reply_.json(std::move(pieces), 400);
   }
-  co_return co_await answer(came, {.era = era::modern, .principal = anonymous, .head = head_text_});
+  co_return co_await answer(came, {.era = era::modern, .principal = principal_, .head = head_text_});
 }
 
 asio::awaitable<bool> mcp_endpoint::legacy(const incoming& came) {
@@ -185,7 +182,7 @@ asio::awaitable<bool> mcp_endpoint::legacy(const incoming& came) {
   auto found = co_await find_session(id, keep);
   if (!found) co_return keep;
   sender from = sender_of(std::move(found));
-  from.principal = anonymous;
+  from.principal = principal_;
   from.head = head_text_;
   if (came.seen.kind == protocol::kind::request) co_return co_await answer(came, from);
   if (came.seen.kind == protocol::kind::notification) {
@@ -198,7 +195,7 @@ asio::awaitable<bool> mcp_endpoint::legacy(const incoming& came) {
 
 asio::awaitable<bool> mcp_endpoint::initialize(const incoming& came) {
   port::answer out;
-  const auto opened = dispatch(here_).initialize(came, anonymous, out);
+  const auto opened = dispatch(here_).initialize(came, principal_, out);
   const std::string fields = opened              ? "Mcp-Session-Id: " + opened->id() + "\r\n"
                              : out.status == 503 ? std::string("Retry-After: 5\r\n")
                                                  : std::string();
@@ -228,7 +225,7 @@ asio::awaitable<bool> mcp_endpoint::batch(std::string_view body, time_point arri
   }
   event_stream events(here_.on, client_, here_.all.questions(), found.get());
   sender from = sender_of(found);
-  from.principal = anonymous;
+  from.principal = principal_;
   from.head = head_text_;
   const std::vector<std::string> answers =
       co_await answer_batch(here_, *elements, from, arrived, takes_events() ? &events : nullptr);

@@ -22,13 +22,15 @@ namespace switchgear::listen {
 /// on.
 class mcp_endpoint {
  public:
-  /// `head_text` is the whole head that `head` was read from. `is_last`: nothing of another request has come yet.
+  /// `head_text` is the whole head that `head` was read from. `principal`: who calls. `is_last`: nothing of another
+  /// request has come yet.
   mcp_endpoint(shard& here, client_stream& client, const http::request_head& head, std::string_view head_text,
-               bool is_last)
+               std::string_view principal, bool is_last)
       : here_(here),
         client_(client),
         head_(head),
         head_text_(head_text),
+        principal_(principal),
         is_last_(is_last),
         reply_(here, client, head, head.framing.keep_alive) {}
 
@@ -60,6 +62,7 @@ class mcp_endpoint {
   client_stream& client_;
   const http::request_head& head_;
   std::string_view head_text_;
+  std::string_view principal_;
   bool is_last_;
   http_reply reply_;
 };

@@ -17,7 +17,7 @@ namespace switchgear::port {
 struct client {
   protocol::era era = protocol::era::legacy;
   std::string_view session;              ///< of a legacy client; a modern one has none
-  std::string_view principal;            ///< "" is the one anonymous principal of a gateway without credentials
+  std::string_view principal;            ///< "" is the anonymous one
   protocol::client_abilities abilities;  ///< what servers may ask of it
   std::string_view log_level;            ///< raw JSON string; empty: the client named none
 

@@ -18,6 +18,7 @@ struct listen_settings {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;
   std::size_t max_request = 4 * 1024 * 1024;  ///< bytes of a request body; above it: 413
+  std::string principal;                      ///< header that names who calls; empty: no header does
   std::vector<std::string> allowed_hosts;     ///< Host values accepted besides the loopback names; "*" accepts all
   std::vector<std::string> allowed_origins;   ///< Origin values accepted besides loopback origins; "*" accepts all
   duration session_idle = std::chrono::minutes(30);  ///< a session unused for this long is forgotten

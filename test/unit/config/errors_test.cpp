@@ -133,6 +133,14 @@ TEST(a_header, from_a_variable_cannot_break_out_of_its_line_either) {
   EXPECT_NE(made.errors[0].what.find("line end"), std::string::npos);
 }
 
+TEST(a_principal_header, names_somebody_and_holds_no_secret) {
+  EXPECT_EQ(only_error("principal: Authorization\n"),
+            "test.yaml:1:12: principal: holds a secret, not a name; write the header in which a proxy says who calls, "
+            "as in x-user");
+  EXPECT_NE(only_error("principal: host\n").find("does not go through"), std::string::npos);
+  EXPECT_NE(only_error("principal: 'a b'\n").find("is not a header name"), std::string::npos);
+}
+
 TEST(an_upstream, is_reached_in_exactly_one_way) {
   EXPECT_EQ(only_error("upstreams: {s: {}}\n"),
             "test.yaml:1:16: upstreams.s: has neither `url` nor `command`; one of them is needed");

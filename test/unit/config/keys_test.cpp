@@ -61,6 +61,7 @@ std::vector<key_case> top_level_cases() {
        [](const gateway& g) { return g.listen.address == "0.0.0.0" && g.listen.port == 81; }},
       {"top.admin", "admin: '[::1]:82'",
        [](const gateway& g) { return g.admin.address == "::1" && g.admin.port == 82; }},
+      {"top.principal", "principal: X-User", [](const gateway& g) { return g.listen.principal == "x-user"; }},
       {"top.state", "state: memory", [](const gateway& g) { return g.state == "memory"; }},
       {"top.redis", "state: redis://h\nredis: {prefix: a}", [](const gateway& g) { return g.redis.prefix == "a"; }},
       {"top.names", "names: plain", [](const gateway& g) { return g.names == route::naming::plain; }},

@@ -1,5 +1,7 @@
 #include "http/fields.hpp"
 
+#include "http/errc.hpp"
+
 #include <gtest/gtest.h>
 
 namespace switchgear::http {
@@ -18,6 +20,13 @@ TEST(a_field, that_is_absent_or_there_twice_is_none) {
   EXPECT_EQ(field(head, "X"), std::nullopt);
   EXPECT_EQ(field("", "X"), std::nullopt);
   EXPECT_EQ(field("GET / HTTP/1.1", "X"), std::nullopt);
+}
+
+TEST(a_single_field, tells_what_is_absent_from_what_is_there_twice) {
+  EXPECT_EQ(single_field(head, "mcp-param-region").value(), "us west");
+  EXPECT_EQ(single_field(head, "Mcp-Param").value().data(), nullptr);
+  EXPECT_NE(single_field(head, "Mcp-Param-Empty").value().data(), nullptr);
+  EXPECT_EQ(single_field(head, "X").error(), errc::duplicate_field);
 }
 
 }  // namespace
