@@ -199,7 +199,7 @@ void gateway::wiring::make_front() {
     watch();
   };
   links.on_session_end = [this](std::string_view session) { upstreams_->client_gone(session); };
-  server_ = std::make_unique<listen::server>(data_workers(), settings_.listen, std::move(handlers), metrics_,
+  server_ = std::make_unique<listen::server>(data_workers(), settings_.listening(), std::move(handlers), metrics_,
                                              std::move(links));
 }
 

@@ -74,7 +74,7 @@ tool_servers::tool_servers(std::vector<async::worker*> workers, const config::ga
     };
     all_.push_back(std::make_unique<upstream::own_sessions>(
         control_, i, make, watcher, clients,
-        upstream::own_sessions::limits{link.own_sessions, settings.listen.session_idle}));
+        upstream::own_sessions::limits{link.own_sessions, settings.listen.session_idle, link.http.forward}));
   }
 }
 

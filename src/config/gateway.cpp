@@ -2,6 +2,7 @@
 
 #include "config/state_url.hpp"
 
+#include <set>
 #include <utility>
 
 namespace switchgear::config {
@@ -25,6 +26,14 @@ std::optional<port::redis_settings> gateway::shared_state() const {
   made.database = parsed->database;
   if (!parsed->user.empty()) made.user = std::move(parsed->user);
   if (!parsed->password.empty()) made.password = std::move(parsed->password);
+  return made;
+}
+
+port::listen_settings gateway::listening() const {
+  std::set<std::string> headers;
+  for (const upstream& each : upstreams) headers.insert(each.link.http.forward.begin(), each.link.http.forward.end());
+  port::listen_settings made = listen;
+  made.credentials.assign(headers.begin(), headers.end());
   return made;
 }
 

@@ -66,6 +66,9 @@ struct gateway {
   /// every rule changing only the keys that it sets. Thread-safe.
   port::tool_policy policy_for(std::string_view exported_name) const;
 
+  /// `listen`, with the headers that some upstream is given as they came.
+  port::listen_settings listening() const;
+
   /// The Redis of `state`, with all that the keys of `redis` add to it; nothing for "memory".
   std::optional<port::redis_settings> shared_state() const;
 };

@@ -283,8 +283,9 @@ const keys<gateway>& gateway_keys() {
       value_key<gateway>(
           "principal", a_naming_header(), [](auto& to) -> auto& { return to.listen.principal; },
           "The request header in which a trusted proxy in front of the gateway says who calls; whoever can reach the "
-          "gateway past that proxy can be anybody. Sessions and stored answers belong to a principal. A request "
-          "without it is anonymous."),
+          "gateway past that proxy can be anybody. Sessions, stored answers and upstream sessions belong to a "
+          "principal. A request without it is told apart by the headers that some upstream has forwarded, or is "
+          "anonymous."),
       section_key<gateway>("sessions", session_keys(), itself, "Sessions of clients."),
       value_key<gateway>(
           "drain", a_duration(0s, 10min), [](auto& to) -> auto& { return to.listen.drain; },

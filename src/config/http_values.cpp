@@ -2,6 +2,7 @@
 
 #include "cascade/placeholder.hpp"
 #include "cascade/url_template.hpp"
+#include "config/kinds.hpp"
 #include "config/values.hpp"
 
 #include <boost/url/parse.hpp>
@@ -14,6 +15,7 @@ namespace switchgear::config {
 namespace {
 
 constexpr std::size_t most_headers = 64;
+constexpr std::size_t most_forwarded = 16;
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -218,6 +220,38 @@ kind<header_list> some_headers() {
     }
     return text + '}';
   };
+  return made;
+}
+
+kind<std::vector<std::string>> some_forwarded() {
+  using names = std::vector<std::string>;
+  kind<names> made{"list of header names", "at most 16", {}, {}};
+  made.read = [](const field& from) -> std::optional<names> {
+    if (from.at().what == node::kind::scalar) {
+      auto only = read_name(from);
+      if (!only) return std::nullopt;
+      return names{*std::move(only)};
+    }
+    const auto items = from.items();
+    if (!items) return std::nullopt;
+    if (items->size() > most_forwarded) {
+      from.fail("has more than " + std::to_string(most_forwarded) + " headers");
+      return std::nullopt;
+    }
+    names all;
+    for (const field& item : *items) {
+      auto name = read_name(item);
+      if (!name) continue;
+      if (std::ranges::find(all, *name) != all.end()) {
+        item.fail("stands twice; header names do not differ by case");
+      } else {
+        all.push_back(*std::move(name));
+      }
+    }
+    if (all.size() != items->size()) return std::nullopt;
+    return all;
+  };
+  made.write = some_texts().write;
   return made;
 }
 

@@ -23,8 +23,11 @@ using header_list = std::vector<std::pair<std::string, std::string>>;
 /// itself; values hold no control characters, so none can end a line. Written with its values masked.
 kind<header_list> some_headers();
 
-/// The name, in lower case, of a header that says who calls: none that belongs to the connection or to the message,
-/// which are the gateway's own on each side, and none that holds a secret.
+/// Names, in lower case, of headers that a client's request may bring for a server: none that belong to the connection
+/// or to the message, which are the gateway's own on each side.
+kind<std::vector<std::string>> some_forwarded();
+
+/// The name of a header that says who calls: none of those either, and none that holds a secret.
 kind<std::string> a_naming_header();
 
 /// The text that stands in for a secret.

@@ -94,6 +94,7 @@ key<upstream> stdio_only(key<upstream> of) {
 const auto memory_of = [](auto& to) -> auto& { return to.link.stdio.memory_limit; };
 const auto files_of = [](auto& to) -> auto& { return to.link.stdio.open_files; };
 const auto url_of = [](auto& to) -> auto& { return to.link.http.url; };
+const auto forward_of = [](auto& to) -> auto& { return to.link.http.forward; };
 const auto headers_of = [](auto& to) -> auto& { return to.link.http.headers; };
 const auto environment_of = [](auto& to) -> auto& { return to.link.stdio.environment; };
 const auto directory_of = [](auto& to) -> auto& { return to.link.stdio.directory; };
@@ -117,6 +118,11 @@ const keys<upstream>& upstream_keys() {
       value_key<upstream>(
           "headers", some_headers(), headers_of,
           "Sent with every request, for example `{Authorization: \"Bearer ${TOKEN}\"}`. Only with `url`."),
+      http_only(value_key<upstream>(
+          "forward", some_forwarded(), forward_of,
+          "Headers of the caller that go to this server as they came with each request, as in `[authorization]`, in "
+          "the place of configured ones. Each principal then has a session of its own with the server. Only with "
+          "`url`.")),
       http_only(value_key<upstream>(
           "sse", a_flag(), [](auto& to) -> auto& { return to.link.http.sse; },
           "The server speaks HTTP with SSE (2024-11-05), and nothing else is tried. Without it that is tried when "
@@ -167,7 +173,8 @@ const keys<upstream>& upstream_keys() {
           "own_sessions", a_count(0, 100'000), [](auto& to) -> auto& { return to.link.own_sessions; },
           "Most clients with a session (or child) of their own: those that declare sampling, elicitation or roots, "
           "which a legacy server must know of from the start. Further ones share the common session, in which the "
-          "server can ask nothing. `0`: all share."),
+          "server can ask nothing. `0`: all share. With `forward`: most principals with a session; further ones are "
+          "refused."),
       value_key<upstream>(
           "retry_budget", a_share(0, 1), [](auto& to) -> auto& { return to.retry_budget; },
           "Most retries for each call to the server, over all its tools and the whole fleet; ten more may be saved up. "
@@ -214,7 +221,7 @@ void check_upstream(const field& at, const upstream& made) {
     if (!tried) at.fail("has neither `url` nor `command`; one of them is needed");
     return;
   }
-  constexpr std::string_view only_http[] = {"headers", "sse", "tls", "connections", "keep_alive"};
+  constexpr std::string_view only_http[] = {"headers", "forward", "sse", "tls", "connections", "keep_alive"};
   constexpr std::string_view only_stdio[] = {"args",   "env",        "directory",    "cwd",
                                              "memory", "open_files", "probe_timeout"};
   if (made.link.is_stdio) {
@@ -225,6 +232,9 @@ void check_upstream(const field& at, const upstream& made) {
   } else {
     for (const std::string_view name : only_stdio) {
       if (at.at().find(name) != nullptr) at.nearest(name).fail("means nothing for a server that is reached by `url`");
+    }
+    if (!made.link.http.forward.empty() && made.link.own_sessions == 0 && made.link.era != protocol::era::modern) {
+      at.nearest("own_sessions").fail("is 0, and `forward` needs a session for each principal; write how many");
     }
     if (!made.link.http.ca_file.empty() && made.link.http.url.starts_with("http:")) {
       at.nearest("tls").warn("means nothing for an http: URL");

@@ -50,6 +50,7 @@ protocol::client_abilities abilities_of(const incoming& asked, const sender& fro
 
 port::client client_of(const incoming& asked, const sender& from) {
   port::client who{.era = from.era, .principal = from.principal, .abilities = abilities_of(asked, from)};
+  who.head = from.head;
   if (from.era == era::legacy) {
     who.session = from.session->id();
     who.log_level = from.session->log_level();
@@ -139,11 +140,8 @@ void dispatch::set_level(const incoming& asked, const sender& from, port::answer
 
 asio::awaitable<void> dispatch::call(const incoming& asked, const sender& from, async::interrupt& interrupt,
                                      port::event_sink* client, port::answer& out) {
-  const port::incoming_call call{.text = asked.text,
-                                 .seen = &asked.seen,
-                                 .client = client_of(asked, from),
-                                 .head = from.head,
-                                 .arrived = asked.arrived};
+  const port::incoming_call call{
+      .text = asked.text, .seen = &asked.seen, .client = client_of(asked, from), .arrived = asked.arrived};
   co_await here_.handler.call(here_.on, call, interrupt, client, out);
 }
 

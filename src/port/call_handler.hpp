@@ -24,7 +24,6 @@ struct incoming_call {
   std::string_view text;          ///< whole request, followed by buffer::padding readable bytes
   const protocol::message* seen;  ///< of text
   port::client client;            ///< who asks
-  std::string_view head;          ///< the HTTP head it came with, or ""; for the headers that mirror arguments
   time_point arrived;
 };
 

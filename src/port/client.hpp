@@ -20,6 +20,7 @@ struct client {
   std::string_view principal;            ///< "" is the anonymous one
   protocol::client_abilities abilities;  ///< what servers may ask of it
   std::string_view log_level;            ///< raw JSON string; empty: the client named none
+  std::string_view head;                 ///< the HTTP head that the request came with, or ""
 
   /// A legacy server must have been told of these at the beginning of a session, so such a client needs one of its own.
   bool needs_own_session() const { return era == protocol::era::legacy && !session.empty() && abilities.any(); }

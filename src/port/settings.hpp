@@ -19,6 +19,8 @@ struct listen_settings {
   std::uint16_t port = 8080;
   std::size_t max_request = 4 * 1024 * 1024;  ///< bytes of a request body; above it: 413
   std::string principal;                      ///< header that names who calls; empty: no header does
+  std::vector<std::string> credentials;       ///< headers that upstreams get as they came; without that name they tell
+                                              ///< callers apart
   std::vector<std::string> allowed_hosts;     ///< Host values accepted besides the loopback names; "*" accepts all
   std::vector<std::string> allowed_origins;   ///< Origin values accepted besides loopback origins; "*" accepts all
   duration session_idle = std::chrono::minutes(30);  ///< a session unused for this long is forgotten
@@ -30,8 +32,9 @@ struct listen_settings {
 struct http_upstream_settings {
   std::string url;                                           ///< http://host:port/path or https://...
   std::vector<std::pair<std::string, std::string>> headers;  ///< sent with every request
-  std::string ca_file;  ///< PEM bundle to trust instead of the system's; empty: the system's
-  bool sse = false;     ///< the transport is HTTP with SSE (2024-11-05), and nothing else is tried
+  std::vector<std::string> forward;  ///< names, in lower case, of headers that go on as the caller sent them
+  std::string ca_file;               ///< PEM bundle to trust instead of the system's; empty: the system's
+  bool sse = false;                  ///< the transport is HTTP with SSE (2024-11-05), and nothing else is tried
 };
 
 struct stdio_upstream_settings {
@@ -55,7 +58,7 @@ struct upstream_settings {
   std::size_t max_answer = 50 * 1024 * 1024;              ///< bytes of one message; above it the call fails
   std::size_t max_connections = 1024;                     ///< per gateway thread
   duration keep_alive = std::chrono::seconds(4);          ///< how long an unused connection is kept
-  std::size_t own_sessions = 100;                         ///< most clients with a session of their own; 0: all share
+  std::size_t own_sessions = 100;                         ///< most sessions of one client or principal alone; 0: none
 };
 
 }  // namespace switchgear::port

@@ -65,6 +65,7 @@ struct outgoing_request {
   std::string_view mirrored;  ///< header lines of arguments that a modern server wants to see in the head (Mcp-Param-*)
   std::string_view request_state;    ///< raw; put in place of the client's params.requestState; empty: stays
   std::string_view input_responses;  ///< JSON; added to the params; empty: none
+  std::string_view credential;       ///< header lines that go along, each with its line end; empty: none
   bool repeatable = false;           ///< it does no harm if the server carries it out twice
 };
 
@@ -81,6 +82,10 @@ struct upstream_status {
 struct session_role {
   protocol::client_abilities abilities;  ///< what the server is told that it may ask
   bool lists = true;                     ///< the session keeps the listing of what the server offers up to date
+  bool news = true;                      ///< somebody hears what the server says outside of requests
+  /// Header lines of the principal whose session it is, in the place of configured ones. The session takes on those of
+  /// each later request. Unset: it is opened with the operator's.
+  std::optional<std::string> credential;
 };
 
 class upstream {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace switchgear::upstream {
@@ -18,24 +19,29 @@ namespace switchgear::upstream {
 /// Within a call: what is not the call's business.
 class http_upstream::voice final : public exchange_session {
  public:
-  voice(http_upstream& owner, async::worker& on, session_ptr used) : owner_(owner), on_(on), used_(std::move(used)) {}
+  static constexpr unsigned most_responses = 128;  // on their way at once, per worker
 
-  void respond(std::string response) override { owner_.note(on_, used_, std::move(response), most_responses); }
+  /// `credential`: the call's, which outlives this.
+  voice(http_upstream& owner, async::worker& on, session_ptr used, std::string_view credential)
+      : owner_(owner), on_(on), used_(std::move(used)), credential_(credential) {}
+
+  void respond(std::string response) override {
+    owner_.note(on_, used_, std::move(response), most_responses, std::string(credential_));
+  }
   void list_changed() override { owner_.lists_changed(used_->epoch); }
 
  private:
-  static constexpr unsigned most_responses = 128;  // on their way at once, per worker
-
   http_upstream& owner_;
   async::worker& on_;
   const session_ptr used_;
+  const std::string_view credential_;
 };
 
 /// Between calls, on the control worker: what one session's server says. A stream of its own for that, unless the
 /// session has a link, on which everything comes. Lives until run() has ended.
 class http_upstream::ear final : public news_stream::listener {
  public:
-  ear(http_upstream& owner, session_ptr used) : owner_(owner), used_(used), voice_(owner, owner.control_, used) {}
+  ear(http_upstream& owner, session_ptr used) : owner_(owner), used_(std::move(used)) {}
 
   /// Goes on from the one before, which hears until this one does: nothing may be missed between two streams. `fresh`
   /// are resources that nobody has watched so far, whose changes may be missed until then.
@@ -59,8 +65,10 @@ class http_upstream::ear final : public news_stream::listener {
     if (used_->link) used_->link->stop();
   }
 
-  void respond(std::string response) override { voice_.respond(std::move(response)); }
-  void list_changed() override { voice_.list_changed(); }
+  void respond(std::string response) override {
+    owner_.note(owner_.control_, used_, std::move(response), voice::most_responses, *owner_.credential_.now());
+  }
+  void list_changed() override { owner_.lists_changed(used_->epoch); }
   void notified(std::string_view text, const protocol::message& seen) override {
     owner_.watcher_.notified(owner_.index_, text, seen);
   }
@@ -84,7 +92,6 @@ class http_upstream::ear final : public news_stream::listener {
 
   http_upstream& owner_;
   const session_ptr used_;
-  voice voice_;
   std::optional<news_stream> stream_;
   std::shared_ptr<ear> before_;
   std::set<std::string> fresh_;

@@ -131,7 +131,7 @@ asio::awaitable<void> http_exchange::pause(duration length) {
 
 asio::awaitable<bool> http_exchange::ask_for_rest(const http_request& request, port::reply& reply, duration wait) {
   const std::string fields = "Last-Event-ID: " + last_event_ + "\r\n";
-  const http_request get{request.rest_head, fields, {}, request.id, {}};
+  const http_request get{request.rest_head, fields, {}, request.id, {}, request.credential};
   for (;; wait = std::min(wait * 2, longest_wait)) {
     co_await pause(wait);
     http_reply rest;

@@ -29,6 +29,13 @@ class http_heads {
   const fields& own_;
 };
 
+/// `own` without those that have one of these names (in lower case), and the others as lines.
+http_heads::fields without(const http_heads::fields& own, const std::vector<std::string>& names);
+std::string lines_of(const http_heads::fields& own, const std::vector<std::string>& names);
+
+/// The fields of these names (in lower case) of a client's head, as they came; nothing for one that is not there.
+std::string forwarded_fields(std::string_view head, const std::vector<std::string>& names);
+
 /// The fields in which a modern request repeats what its body says: the method and, where it has one, the name of the
 /// tool or prompt or the URI of the resource (`target`, unescaped). `mirrored` are more of them.
 std::string mirrored_fields(std::string_view method, std::string_view target, std::string_view mirrored = {});

@@ -129,13 +129,15 @@ void http_upstream::listen(std::set<std::string> fresh) {
     });
     return;
   }
+  if (!options_.role.news) return;
   news_stream::opening request;
   if (session_->era == protocol::era::modern) {
     const std::uint64_t id = next_id(control_);
     request = {session_->post_head, mirrored_fields("subscriptions/listen", {}), listen_request(id, watching_),
-               std::to_string(id)};
+               std::to_string(id), &credential_};
   } else {
     request.head = session_->get_head;
+    request.credential = &credential_;
   }
   ear_->open(std::move(request));
   asio::co_spawn(control_.io, hear(ear_), [](std::exception_ptr) {});

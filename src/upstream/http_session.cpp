@@ -50,7 +50,8 @@ asio::awaitable<void> http_upstream::end_session(session_ptr old) {
   async::interrupt limit(control_.timers);
   limit.arm(async::worker::now() + std::chrono::seconds(1));
   http_reply ignored;
-  const http_request request{old->delete_head, {}, {}, {}, {}};
+  const auto as = credential_.now();
+  const http_request request{old->delete_head, {}, {}, {}, {}, *as};
   http_exchange exchange(control_, endpoint_, seats_.back()->pool, limit, nullptr);
   co_await exchange.run(request, ignored);
 }
@@ -83,16 +84,34 @@ asio::awaitable<bool> http_upstream::renew_session() {
   co_await space_attempts();
   if (stopping_) co_return false;
   last_attempt_ = async::worker::now();
+  denied_ = 0;
   std::string why;
   if (session_ptr fresh = co_await open_session(why)) {
     use_session(std::move(fresh));
     co_return true;
   }
-  publish(phase::down, nullptr, why);
+  publish(phase::down, nullptr, {why, denied_, *asked_with_, async::worker::now()});
   set_state(port::upstream_state::degraded, std::move(why));
+  if (denied_ != 0 && is_of_principal()) {
+    co_await wait_for_call();
+    co_return false;
+  }
   ++failures_;
   co_await pause(pause_after(failures_), false);
   co_return false;
+}
+
+// A credential that was refused is not tried again by itself: that would be an attack on its owner's account.
+asio::awaitable<void> http_upstream::wait_for_call() {
+  was_called_ = false;
+  waits_for_call_ = true;
+  while (!stopping_ && !was_called_) co_await pause(std::chrono::hours(1), false);
+  waits_for_call_ = false;
+  last_attempt_ = {};
+}
+
+void http_upstream::note_denial(int status) {
+  denied_ = status == 401 || status == 403 ? status : 0;
 }
 
 // Attempts to open a session begin at least half a second apart, further when they keep coming to nothing; calls that
@@ -128,7 +147,9 @@ asio::awaitable<void> http_upstream::ask(const session& of, const std::string& f
                                          http_reply& out) {
   async::interrupt limit(control_.timers);
   limit.arm(async::worker::now() + settings_.handshake_timeout);
-  const http_request request{of.post_head, fields, {text}, id, {}};
+  asked_with_ = credential_.now();
+  const auto as = asked_with_;
+  const http_request request{of.post_head, fields, {text}, id, {}, *as};
   co_await exchange(control_, of, request, limit, nullptr, nullptr, out);
 }
 
@@ -174,8 +195,11 @@ asio::awaitable<http_upstream::session_ptr> http_upstream::discover_once(std::op
   const std::string text = discover_request(id), id_text = std::to_string(id);
   async::interrupt limit(control_.timers);
   limit.arm(async::worker::now() + std::min(settings_.handshake_timeout, longest_discovery));
-  const http_request request{fresh->post_head, fields, {text}, id_text, {}};
+  asked_with_ = credential_.now();
+  const auto as = asked_with_;
+  const http_request request{fresh->post_head, fields, {text}, id_text, {}, *as};
   co_await exchange(control_, *fresh, request, limit, nullptr, nullptr, said);
+  note_denial(said.reply.status);
 
   const std::string_view body = said.reply.body.view();
   if (said.reply.has_message) shown = era_shown(said.reply.message, body);
@@ -204,9 +228,12 @@ asio::awaitable<http_upstream::session_ptr> http_upstream::open_legacy(std::stri
 asio::awaitable<http_upstream::session_ptr> http_upstream::open_link(std::string& why) {
   const std::shared_ptr<session> fresh = new_session(protocol::era::legacy);
   fresh->has_id = true;
-  fresh->link = std::make_shared<sse_link>(control_, endpoint_, seats_.back()->pool, heads_.write("GET", {}, {}));
+  asked_with_ = credential_.now();
+  fresh->link =
+      std::make_shared<sse_link>(control_, endpoint_, seats_.back()->pool, heads_.write("GET", {}, {}) + *asked_with_);
   asio::co_spawn(control_.io, fresh->link->run(), [](std::exception_ptr) {});
   fresh->target = co_await fresh->link->address(settings_.handshake_timeout, why);
+  note_denial(fresh->link->status());
   if (!fresh->target.empty()) {
     write_heads(*fresh, {});
     http_reply said;
@@ -220,6 +247,7 @@ asio::awaitable<http_upstream::session_ptr> http_upstream::open_link(std::string
 asio::awaitable<bool> http_upstream::greet(std::shared_ptr<session> fresh, http_reply& said, std::string& why) {
   const std::uint64_t id = next_id(control_);
   co_await ask(*fresh, {}, initialize_request(id, options_.role.abilities), std::to_string(id), said);
+  note_denial(said.reply.status);
   const std::string_view body = said.reply.body.view();
   why = said.reply.detail;
   if (said.reply.has_message && said.reply.message.error) {
@@ -233,6 +261,7 @@ asio::awaitable<bool> http_upstream::greet(std::shared_ptr<session> fresh, http_
   http_reply accepted;
   co_await ask(*fresh, {}, std::string(initialized_notification), {}, accepted);
   if (accepted.reply.fault == port::fault::none) co_return true;
+  note_denial(accepted.reply.status);
   why = "notifications/initialized was refused: " + accepted.reply.detail;
   co_return false;
 }
@@ -273,13 +302,13 @@ void http_upstream::drop_session() {
   publish(phase::renewing, nullptr, {});
 }
 
-void http_upstream::publish(http_upstream::phase now, session_ptr next, std::string reason) {
+void http_upstream::publish(http_upstream::phase now, session_ptr next, outage down) {
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    asio::post(workers_[i]->io, [this, i, now, next, reason] {
+    asio::post(workers_[i]->io, [this, i, now, next, down] {
       seat& here = *seats_[i];
       here.phase = now;
       here.current = next;
-      here.reason = reason;
+      here.down = down;
       here.changed.cancel();
     });
   }

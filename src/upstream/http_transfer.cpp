@@ -114,6 +114,7 @@ asio::awaitable<bool> http_transfer::send(std::string_view head, const http_requ
   parts pieces;
   pieces.push_back(head);
   if (!request.fields.empty()) pieces.push_back(request.fields);
+  if (!request.credential.empty()) pieces.push_back(request.credential);
   pieces.push_back({length.data(), static_cast<std::size_t>(end - length.data())});
   pieces.insert(pieces.end(), request.body.begin(), request.body.end());
 

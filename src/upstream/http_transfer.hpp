@@ -35,7 +35,8 @@ struct http_request {
   parts body;
   std::string_view id;         ///< the raw id that the response must carry; empty: any 2xx is the answer
   std::string_view rest_head;  ///< as head, of the GET that asks for the rest of a stream; empty: there is no rest
-  bool may_redirect = true;    ///< one redirect within the host is followed
+  std::string_view credential = {};  ///< as fields, of that GET as well
+  bool may_redirect = true;          ///< one redirect within the host is followed
 };
 
 struct http_reply {

@@ -21,6 +21,8 @@ namespace {
 
 constexpr unsigned most_cancels = 16;  // per worker: a hung server must not collect our cancellations without end
 constexpr duration note_timeout = std::chrono::seconds(2);
+// How often a server is asked again whether it wants a session with a credential that it has refused.
+constexpr duration denial_lasts = std::chrono::seconds(1);
 
 http_endpoint endpoint_of(const port::upstream_settings& settings) {
   http_endpoint endpoint{read_url(settings.http.url).value(), nullptr, settings.connect_timeout, settings.max_answer};
@@ -44,9 +46,13 @@ http_upstream::http_upstream(std::vector<async::worker*> workers, unsigned index
       settings_(std::move(settings)),
       options_(options),
       endpoint_(endpoint_of(settings_)),
-      heads_(endpoint_.address, settings_.http.headers),
+      fields_(without(settings_.http.headers, settings_.http.forward)),
+      heads_(endpoint_.address, fields_),
+      credential_(is_of_principal() ? *options_.role.credential
+                                    : lines_of(settings_.http.headers, settings_.http.forward)),
       watcher_(watcher),
       random_(static_cast<std::minstd_rand::result_type>(seed)),
+      asked_with_(credential_.now()),
       wake_(control_.io) {
   for (async::worker* one : workers_)
     seats_.push_back(std::make_unique<seat>(*one, settings_.max_connections, settings_.keep_alive));
@@ -75,34 +81,62 @@ std::uint64_t http_upstream::next_id(async::worker& on) {
   return seats_[on.index]->next_id++ * workers_.size() + on.index + 1;
 }
 
-asio::awaitable<http_upstream::session_ptr> http_upstream::usable_session(seat& here, async::interrupt& interrupt,
+asio::awaitable<http_upstream::session_ptr> http_upstream::usable_session(seat& here, std::string_view credential,
+                                                                          async::interrupt& interrupt,
                                                                           port::reply& reply) {
-  while (here.phase == phase::starting || here.phase == phase::renewing) {
-    if (interrupt.raised()) {
-      const bool late = interrupt.why() == async::interrupt::reason::deadline;
-      reply.fault = late ? port::fault::deadline_before_send : port::fault::cancelled;
-      reply.detail = "the session with the upstream was still being opened";
-      co_return nullptr;
+  for (;;) {
+    while (here.phase == phase::starting || here.phase == phase::renewing) {
+      if (interrupt.raised()) {
+        const bool late = interrupt.why() == async::interrupt::reason::deadline;
+        reply.fault = late ? port::fault::deadline_before_send : port::fault::cancelled;
+        reply.detail = "the session with the upstream was still being opened";
+        co_return nullptr;
+      }
+      co_await async::wait(here.changed, interrupt);
     }
-    co_await async::wait(here.changed, interrupt);
+    if (here.phase == phase::ready) co_return here.current;
+    if (!is_worth_asking(here.down, credential)) break;
+    credential_.use(credential);
+    ask_again(here);
   }
-  if (here.phase == phase::down) {
-    reply.fault = port::fault::not_ready;
-    reply.detail = here.reason;
-    co_return nullptr;
-  }
-  co_return here.current;
+  reply.fault = here.down.denied != 0 ? port::fault::bad_status : port::fault::not_ready;
+  reply.status = here.down.denied;
+  reply.detail = here.down.why;
+  co_return nullptr;
+}
+
+// What a server has refused to one credential it may grant to the next, at once (RC-013).
+bool http_upstream::is_worth_asking(const outage& denied, std::string_view credential) const {
+  if (!is_of_principal() || denied.denied == 0) return false;
+  return denied.credential != credential || async::worker::now() - denied.since >= denial_lasts;
+}
+
+void http_upstream::ask_again(seat& here) {
+  here.phase = phase::renewing;
+  asio::post(control_.io, [this] {
+    if (!waits_for_call_) return;  // an attempt is under way, and will be told of
+    was_called_ = true;
+    wake();
+  });
 }
 
 asio::awaitable<port::reply> http_upstream::call(async::worker& on, port::outgoing_request request,
                                                  async::interrupt& interrupt, port::client_side* client) {
   seat& here = *seats_[on.index];
+  if (is_of_principal()) credential_.use(request.credential);
   for (bool again = false;; again = true) {
     http_reply out;
-    const session_ptr used = co_await usable_session(here, interrupt, out.reply);
+    const session_ptr used = co_await usable_session(here, request.credential, interrupt, out.reply);
     if (!used) co_return std::move(out.reply);
     const bool modern = used->era == protocol::era::modern;
-    if (used->hello.abilities.logging && !modern) co_await tell_level(on, *used, request.client, interrupt);
+    if (!modern && !settings_.http.forward.empty() && !is_of_principal()) {
+      out.reply.fault = port::fault::not_ready;
+      out.reply.detail = "the server has just gone back to sessions, and this one is the operator's alone";
+      co_return std::move(out.reply);
+    }
+    if (used->hello.abilities.logging && !modern) {
+      co_await tell_level(on, *used, request.client, request.credential, interrupt);
+    }
 
     const std::uint64_t id = next_id(on);
     char digits[20];
@@ -125,8 +159,9 @@ asio::awaitable<port::reply> http_upstream::call(async::worker& on, port::outgoi
       const std::string_view about = mirrored_target(*request.seen, request.target);
       fields = mirrored_fields(request.seen->method, about, request.mirrored);
     }
-    const http_request sent{used->post_head, fields, std::move(body.pieces), id_text, used->get_head};
-    voice session(*this, on, used);
+    const http_request sent{used->post_head, fields,         std::move(body.pieces),
+                            id_text,         used->get_head, request.credential};
+    voice session(*this, on, used, request.credential);
     co_await exchange(on, *used, sent, interrupt, client, &session, out);
     out.reply.era = used->era;
 
@@ -139,21 +174,21 @@ asio::awaitable<port::reply> http_upstream::call(async::worker& on, port::outgoi
       out.reply.fault = port::fault::session_lost;
       out.reply.has_message = false;
     }
-    if (out.reply.fault != port::fault::none) after_call(on, used, out.reply, id);
+    if (out.reply.fault != port::fault::none) after_call(on, used, out.reply, id, request.credential);
     co_return std::move(out.reply);
   }
 }
 
 // Whatever the server makes of it: a call does not fail for want of log messages.
 asio::awaitable<void> http_upstream::tell_level(async::worker& on, const session& used, const port::client& client,
-                                                async::interrupt& interrupt) {
+                                                std::string_view credential, async::interrupt& interrupt) {
   const bool shared = !options_.role.abilities.any();
   const std::string_view level = used.level.next(client.log_level, shared);
   if (level.empty()) co_return;
   const std::uint64_t id = next_id(on);
   const std::string text = level_request(id, level), id_text = std::to_string(id);
   http_reply ignored;
-  const http_request told{used.post_head, {}, {text}, id_text, {}};
+  const http_request told{used.post_head, {}, {text}, id_text, {}, credential};
   co_await exchange(on, used, told, interrupt, nullptr, nullptr, ignored);
 }
 
@@ -185,7 +220,8 @@ void http_upstream::lose_session(seat& here, const session_ptr& lost) {
   });
 }
 
-void http_upstream::after_call(async::worker& on, const session_ptr& used, const port::reply& reply, std::uint64_t id) {
+void http_upstream::after_call(async::worker& on, const session_ptr& used, const port::reply& reply, std::uint64_t id,
+                               std::string_view credential) {
   using port::fault;
   if (nothing_reached_it(reply.fault)) suspect();
   const bool gave_up = reply.fault == fault::deadline || reply.fault == fault::deadline_after_head ||
@@ -193,21 +229,24 @@ void http_upstream::after_call(async::worker& on, const session_ptr& used, const
   // A modern server sees that the connection is closed.
   if (!gave_up || used->era == protocol::era::modern) return;
   const char* reason = reply.fault == fault::cancelled ? "cancelled by the client" : "deadline passed";
-  note(on, used, cancelled_notification(id, reason), most_cancels);
+  note(on, used, cancelled_notification(id, reason), most_cancels, std::string(credential));
 }
 
-void http_upstream::note(async::worker& on, session_ptr used, std::string text, unsigned most_notes) {
+void http_upstream::note(async::worker& on, session_ptr used, std::string text, unsigned most_notes,
+                         std::string credential) {
   seat& here = *seats_[on.index];
   if (here.notes >= most_notes) return;
   ++here.notes;
-  asio::co_spawn(on.io, send_note(on, std::move(used), std::move(text)), [&here](std::exception_ptr) { --here.notes; });
+  asio::co_spawn(on.io, send_note(on, std::move(used), std::move(text), std::move(credential)),
+                 [&here](std::exception_ptr) { --here.notes; });
 }
 
-asio::awaitable<void> http_upstream::send_note(async::worker& on, session_ptr used, std::string text) {
+asio::awaitable<void> http_upstream::send_note(async::worker& on, session_ptr used, std::string text,
+                                               std::string credential) {
   async::interrupt limit(on.timers);
   limit.arm(async::worker::now() + note_timeout);
   http_reply ignored;
-  const http_request request{used->post_head, {}, {text}, {}, {}};
+  const http_request request{used->post_head, {}, {text}, {}, {}, credential};
   co_await exchange(on, *used, request, limit, nullptr, nullptr, ignored);
 }
 

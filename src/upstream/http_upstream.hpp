@@ -8,6 +8,7 @@
 #include "upstream/handshake.hpp"
 #include "upstream/http_exchange.hpp"
 #include "upstream/http_heads.hpp"
+#include "upstream/latest_credential.hpp"
 #include "upstream/observer.hpp"
 #include "upstream/session_loss.hpp"
 #include "upstream/told_level.hpp"
@@ -44,6 +45,9 @@ struct http_options {
 /// with a modern one, which has none, it is what was agreed on. The control worker opens it, keeps the listing up to
 /// date, and opens a new one, once, when the server has forgotten it; a call that met the loss is sent again once,
 /// since the server refused it unread. Calls run on their own worker over its own connections.
+///
+/// With a role that has a credential it is the session of one principal: whatever is sent goes with the credential of
+/// the latest call. A server that denies it the session is asked again when a call comes, and not by itself.
 ///
 /// Outlives the loops of all workers.
 class http_upstream final : public port::upstream {
@@ -84,6 +88,13 @@ class http_upstream final : public port::upstream {
   };
   using session_ptr = std::shared_ptr<const session>;
   enum class phase : std::uint8_t { starting, ready, renewing, down };
+  /// Why there is no session.
+  struct outage {
+    std::string why;
+    int denied = 0;          ///< 401 or 403: the server wants no session with this credential
+    std::string credential;  ///< the principal's, that it was asked with
+    time_point since{};
+  };
   class voice;
   class ear;
 
@@ -94,7 +105,7 @@ class http_upstream final : public port::upstream {
     connection_pool pool;
     session_ptr current;
     http_upstream::phase phase = phase::starting;
-    std::string reason;  ///< why down
+    outage down;
     std::uint64_t next_id = 0;
     unsigned notes = 0;                 ///< messages on their way that no call waits for
     boost::asio::steady_timer changed;  ///< cancelled when current or phase change
@@ -102,16 +113,21 @@ class http_upstream final : public port::upstream {
 
   // On any worker.
   boost::asio::awaitable<void> clear_seat(std::size_t worker);
-  boost::asio::awaitable<session_ptr> usable_session(seat& here, async::interrupt& interrupt, port::reply& reply);
+  boost::asio::awaitable<session_ptr> usable_session(seat& here, std::string_view credential,
+                                                     async::interrupt& interrupt, port::reply& reply);
+  bool is_worth_asking(const outage& denied, std::string_view credential) const;
+  void ask_again(seat& here);
+  bool is_of_principal() const { return options_.role.credential.has_value(); }
   std::uint64_t next_id(async::worker& on);
-  void after_call(async::worker& on, const session_ptr& used, const port::reply& reply, std::uint64_t id);
-  void note(async::worker& on, session_ptr used, std::string text, unsigned most_notes);
-  boost::asio::awaitable<void> send_note(async::worker& on, session_ptr used, std::string text);
+  void after_call(async::worker& on, const session_ptr& used, const port::reply& reply, std::uint64_t id,
+                  std::string_view credential);
+  void note(async::worker& on, session_ptr used, std::string text, unsigned most_notes, std::string credential);
+  boost::asio::awaitable<void> send_note(async::worker& on, session_ptr used, std::string text, std::string credential);
   boost::asio::awaitable<void> exchange(async::worker& on, const session& used, const http_request& request,
                                         async::interrupt& interrupt, port::client_side* client, exchange_session* voice,
                                         http_reply& out);
   boost::asio::awaitable<void> tell_level(async::worker& on, const session& used, const port::client& client,
-                                          async::interrupt& interrupt);
+                                          std::string_view credential, async::interrupt& interrupt);
   static loss loss_of(const session& used, const http_reply& got);
   void lose_session(seat& here, const session_ptr& lost);
   void lists_changed(std::uint64_t epoch);
@@ -120,6 +136,8 @@ class http_upstream final : public port::upstream {
   // On the control worker: the session (http_session.cpp).
   boost::asio::awaitable<void> manage();
   boost::asio::awaitable<bool> renew_session();
+  boost::asio::awaitable<void> wait_for_call();
+  void note_denial(int status);
   boost::asio::awaitable<void> space_attempts();
   duration pause_after(unsigned failures);
   boost::asio::awaitable<session_ptr> open_session(std::string& why);
@@ -137,7 +155,7 @@ class http_upstream final : public port::upstream {
   boost::asio::awaitable<void> end_session(session_ptr old);
   std::shared_ptr<session> new_session(protocol::era era);
   void write_heads(session& of, std::string_view id) const;
-  void publish(http_upstream::phase phase, session_ptr next, std::string reason);
+  void publish(http_upstream::phase phase, session_ptr next, outage down);
   void set_state(port::upstream_state state, std::string reason);
 
   // On the control worker: what the server offers and tells (http_listing.cpp).
@@ -155,7 +173,9 @@ class http_upstream final : public port::upstream {
   const port::upstream_settings settings_;
   const http_options options_;
   http_endpoint endpoint_;
+  const http_heads::fields fields_;  ///< the configured ones that go with every request, whoever's it is
   http_heads heads_;
+  latest_credential credential_;  ///< of the session's own requests: a principal's, else the operator's, if it differs
   observer& watcher_;
   std::vector<std::unique_ptr<seat>> seats_;
   std::atomic<bool> suspected_{false};
@@ -171,6 +191,9 @@ class http_upstream final : public port::upstream {
   time_point legacy_until_{};     ///< until then no server/discover is tried
   unsigned failures_ = 0;
   time_point last_attempt_{};
+  int denied_ = 0;                                 ///< of the last attempt
+  std::shared_ptr<const std::string> asked_with_;  ///< credential of the session's own last request
+  bool waits_for_call_ = false, was_called_ = false;
   time_point last_listing_{};
   bool listed_ = false;  ///< in this session
   bool listing_wanted_ = false;

@@ -51,9 +51,13 @@ asio::awaitable<void> news_stream::run() {
     heard_ = false;
     const ending how = co_await read_once();
     if (stopped_) break;
-    if (how == ending::refused) {
-      if (was_open_) owner_.list_changed();  // the session is gone, as a listing will find
-      break;
+    if (was_open_ && (how == ending::refused || how == ending::denied)) {
+      owner_.list_changed();  // the session is gone, as a listing will find
+    }
+    if (how == ending::refused) break;
+    if (how == ending::denied) {
+      co_await wait_for_credential();
+      continue;
     }
     wait = heard_ ? shortest_pause : std::min(wait * 2, longest_pause);
     const duration named = std::chrono::milliseconds(retry_ms_.value_or(0));
@@ -69,12 +73,18 @@ asio::awaitable<void> news_stream::pause(duration length) {
   if (!stopped_) co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
 }
 
+// One that has expired is followed by another as soon as there is a call.
+asio::awaitable<void> news_stream::wait_for_credential() {
+  while (!stopped_ && request_.credential->now() == as_) co_await pause(longest_pause);
+}
+
 asio::awaitable<news_stream::ending> news_stream::read_once() {
   limit_.emplace(on_.timers);
   limit_->arm(async::worker::now() + longest_silence);
   std::string fields = request_.fields;
   if (request_.id.empty() && !last_event_.empty()) fields += "Last-Event-ID: " + last_event_ + "\r\n";
-  const http_request request{request_.head, fields, {request_.body}, request_.id, {}};
+  as_ = request_.credential != nullptr ? request_.credential->now() : std::make_shared<const std::string>();
+  const http_request request{request_.head, fields, {request_.body}, request_.id, {}, *as_};
   http_reply out;
   http_transfer transfer(on_, endpoint_, pool_, *limit_);
   if (!co_await transfer.begin(request, out)) co_return ending::broken;
@@ -84,9 +94,11 @@ asio::awaitable<news_stream::ending> news_stream::read_once() {
     if (again_) owner_.list_changed();
     co_return co_await read_events(transfer);
   }
+  const bool denied = !as_->empty() && (status == 401 || status == 403);
   const bool may_pass = status >= 500 || status == 408 || status == 429;
   port::reply ignored;
   if (co_await transfer.read_whole(ignored, most_failure_body)) transfer.finish();
+  if (denied) co_return ending::denied;
   co_return may_pass ? ending::broken : ending::refused;
 }
 

@@ -4,10 +4,12 @@
 
 #include "upstream/asked_requests.hpp"
 #include "upstream/http_exchange.hpp"
+#include "upstream/latest_credential.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +37,7 @@ class news_stream {
   struct opening {
     std::string head, fields, body;
     std::string id;  ///< raw, of the request in `body`; empty: none, and the stream can go on where it was cut
+    const latest_credential* credential = nullptr;  ///< outlives the stream; a refused one is not tried again
   };
 
   news_stream(async::worker& on, const http_endpoint& endpoint, connection_pool& pool, opening request,
@@ -48,12 +51,13 @@ class news_stream {
   static void hear(std::string_view text, const protocol::message& seen, asked_requests& asked, listener& owner);
 
  private:
-  enum class ending : std::uint8_t { refused, broken, done };
+  enum class ending : std::uint8_t { refused, denied, broken, done };
 
   boost::asio::awaitable<ending> read_once();
   boost::asio::awaitable<ending> read_events(http_transfer& transfer);
   bool take(std::string_view text);
   boost::asio::awaitable<void> pause(duration length);
+  boost::asio::awaitable<void> wait_for_credential();
 
   async::worker& on_;
   const http_endpoint& endpoint_;
@@ -61,6 +65,7 @@ class news_stream {
   const opening request_;
   listener& owner_;
   asked_requests asked_;
+  std::shared_ptr<const std::string> as_;  // the credential that the stream was asked for with last
   std::optional<async::interrupt> limit_;
   boost::asio::steady_timer timer_;
   protocol::scratch space_;

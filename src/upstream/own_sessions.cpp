@@ -1,6 +1,7 @@
 #include "upstream/own_sessions.hpp"
 
 #include "protocol/message.hpp"
+#include "upstream/http_heads.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -8,9 +9,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
-#include <vector>
 
 namespace switchgear::upstream {
 
@@ -19,28 +18,44 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr duration longest_end = std::chrono::seconds(5);  // of all sessions together, at stop()
+// A session takes a while to end. Callers that come with ever new credentials must not make us collect dead ones.
+constexpr std::size_t most_ending = 100;
+constexpr duration search_pause = std::chrono::milliseconds(100);
 
 // An observer that somebody else owns, for an upstream that wants to share it.
 std::shared_ptr<observer> borrowed(observer& watcher) {
   return {std::shared_ptr<void>(), &watcher};
 }
 
+bool is_denied(const port::reply& reply) {
+  return reply.status == 401 || reply.status == 403;
+}
+
 }  // namespace
 
-/// What a client's own session says: to that client. What the server offers is heard from the shared session alone.
+/// What a session says that is not common: to its client, and where it is several clients', to nobody. What the server
+/// offers is heard from the common session alone.
 class own_sessions::voice final : public observer {
  public:
-  voice(async::worker& control, port::audience& clients, std::string session)
-      : control_(control), clients_(clients), session_(std::move(session)) {}
+  using count = std::shared_ptr<std::atomic<std::size_t>>;
+
+  voice(async::worker& control, port::audience& clients, std::string session, count alive)
+      : control_(control), clients_(clients), session_(std::move(session)), alive_(std::move(alive)) {
+    ++*alive_;
+  }
+  ~voice() { --*alive_; }
+  voice(const voice&) = delete;
+  voice& operator=(const voice&) = delete;
 
   void listed(unsigned, listing) override {}
   void state_changed(unsigned, const port::upstream_status&) override {}
   void remark(unsigned, std::string_view) override {}
   void notified(unsigned, std::string_view text, const protocol::message&) override {
-    clients_.send(session_, std::string(text));
+    if (!session_.empty()) clients_.send(session_, std::string(text));
   }
-  asio::awaitable<std::string> asked(unsigned, std::string_view text, const protocol::message& seen,
+  asio::awaitable<std::string> asked(unsigned index, std::string_view text, const protocol::message& seen,
                                      async::interrupt& until) override {
+    if (session_.empty()) return observer::asked(index, text, seen, until);
     return clients_.ask(control_, session_, text, seen, until);
   }
 
@@ -48,10 +63,12 @@ class own_sessions::voice final : public observer {
   async::worker& control_;
   port::audience& clients_;
   const std::string session_;
+  const count alive_;
 };
 
 struct own_sessions::own {
   own_sessions::link link;
+  std::atomic<bool> denied{false};       // the server wants no session with the principal's latest credential
   std::atomic<time_point::rep> used{0};  // time_since_epoch().count()
 
   void use() { used.store(async::worker::now().time_since_epoch().count(), std::memory_order_relaxed); }
@@ -67,7 +84,7 @@ own_sessions::own_sessions(async::worker& control, unsigned index, factory make,
       make_(std::move(make)),
       watcher_(watcher),
       clients_(clients),
-      bounds_(bounds),
+      bounds_(std::move(bounds)),
       shared_(make_({}, borrowed(watcher_))),
       pause_(control.io),
       ended_(control.io, asio::steady_timer::time_point::max()) {}
@@ -86,14 +103,14 @@ void own_sessions::start() {
 }
 
 asio::awaitable<void> own_sessions::stop() {
-  std::unordered_map<std::string, std::shared_ptr<own>> left;
+  table left;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     left.swap(own_);
   }
   pause_.cancel();
-  for (auto& [session, one] : left) run(end(std::move(one)));
+  for (auto& [whose, one] : left) run(end(std::move(one)));
   co_await shared_.stop();
   const time_point due = async::worker::now() + longest_end;
   while (running_ != 0 && async::worker::now() < due) {
@@ -104,52 +121,111 @@ asio::awaitable<void> own_sessions::stop() {
 
 asio::awaitable<port::reply> own_sessions::call(async::worker& on, port::outgoing_request request,
                                                 async::interrupt& interrupt, port::client_side* client) {
+  if (!bounds_.forward.empty()) co_return co_await call_as_principal(on, request, interrupt, client);
   std::shared_ptr<own> mine;
-  if (request.client.needs_own_session() && era() == protocol::era::legacy) mine = session_of(request.client);
-  if (!mine) co_return co_await shared_.upstream->call(on, request, interrupt, client);
+  if (request.client.needs_own_session() && era() == protocol::era::legacy) {
+    mine = session_of({std::string(request.client.session), {}}, request.client, nullptr);
+  }
+  port::upstream& session = mine ? *mine->link.upstream : *shared_.upstream;
+  port::reply reply = co_await session.call(on, request, interrupt, client);
+  if (mine) mine->use();
+  co_return reply;
+}
+
+asio::awaitable<port::reply> own_sessions::call_as_principal(async::worker& on, port::outgoing_request request,
+                                                             async::interrupt& interrupt, port::client_side* client) {
+  const std::string credential = forwarded_fields(request.client.head, bounds_.forward);
+  request.credential = credential;
+  if (era() == protocol::era::modern) co_return co_await shared_.upstream->call(on, request, interrupt, client);
+  const std::string_view session = request.client.needs_own_session() ? request.client.session : std::string_view{};
+  const auto mine =
+      session_of({std::string(session), std::string(request.client.principal)}, request.client, &credential);
+  if (!mine) {
+    port::reply refused;
+    refused.fault = port::fault::overloaded;
+    refused.detail = "as many principals have a session with it as may have one";
+    co_return refused;
+  }
   port::reply reply = co_await mine->link.upstream->call(on, request, interrupt, client);
+  mine->denied.store(is_denied(reply) && !reply.sent, std::memory_order_relaxed);
   mine->use();
   co_return reply;
 }
 
-std::shared_ptr<own_sessions::own> own_sessions::session_of(const port::client& client) {
-  std::string name(client.session);
+std::shared_ptr<own_sessions::own> own_sessions::session_of(key whose, const port::client& client,
+                                                            const std::string* credential) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return nullptr;
-  if (const auto found = own_.find(name); found != own_.end()) {
+  if (const auto found = own_.find(whose); found != own_.end()) {
     found->second->use();
     return found->second;
   }
-  if (own_.size() >= bounds_.most) {
+  if (!has_room()) {
     if (!std::exchange(full_, true)) asio::post(control_.io, [this] { remark_full(); });
     return nullptr;
   }
   full_ = false;
+  const std::string& session = whose.first;
+  port::session_role role{.lists = false, .news = !session.empty()};
+  if (!session.empty()) role.abilities = client.abilities;
+  if (credential != nullptr) role.credential = *credential;
   auto made = std::make_shared<own>();
-  made->link =
-      make_({.abilities = client.abilities, .lists = false}, std::make_shared<voice>(control_, clients_, name));
+  made->link = make_(std::move(role), std::make_shared<voice>(control_, clients_, session, alive_));
   made->use();
-  own_.emplace(std::move(name), made);
+  own_.emplace(std::move(whose), made);
   asio::post(control_.io, [made] { made->link.start(); });
   return made;
 }
 
+// A session that its server denies is worth less than one that it may grant.
+bool own_sessions::has_room() {
+  if (bounds_.forward.empty()) return own_.size() < bounds_.most;
+  if (alive_->load(std::memory_order_relaxed) >= bounds_.most + most_ending) return false;
+  if (own_.size() < bounds_.most) return true;
+  const std::shared_ptr<own> denied = take_denied();
+  if (!denied) return false;
+  asio::post(control_.io, [this, denied] { run(end(denied)); });
+  return true;
+}
+
+std::shared_ptr<own_sessions::own> own_sessions::take_denied() {
+  const time_point now = async::worker::now();
+  if (now < next_search_) return nullptr;
+  const auto found = std::ranges::find_if(own_, [](const auto& one) {
+    return one.second->denied.load(std::memory_order_relaxed) && one.second.use_count() == 1;
+  });
+  if (found == own_.end()) {
+    next_search_ = now + search_pause;
+    return nullptr;
+  }
+  const std::shared_ptr<own> taken = std::move(found->second);
+  own_.erase(found);
+  return taken;
+}
+
 void own_sessions::remark_full() {
-  watcher_.remark(index_, std::to_string(bounds_.most) +
-                              " clients have a session of their own, as many as may be: others share one, in which the "
-                              "server can ask them nothing");
+  const std::string count = std::to_string(bounds_.most);
+  if (bounds_.forward.empty()) {
+    watcher_.remark(index_, count +
+                                " clients have a session of their own, as many as may be: others share one, in which "
+                                "the server can ask them nothing");
+  } else {
+    watcher_.remark(index_, count + " principals have a session of their own, as many as may be: others are refused");
+  }
 }
 
 void own_sessions::client_gone(std::string_view session) {
-  std::shared_ptr<own> ended;
+  if (session.empty()) return;
+  std::vector<std::shared_ptr<own>> ended;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = own_.find(std::string(session));
-    if (found == own_.end()) return;
-    ended = std::move(found->second);
-    own_.erase(found);
+    auto at = own_.lower_bound({std::string(session), {}});
+    while (at != own_.end() && at->first.first == session) {
+      ended.push_back(std::move(at->second));
+      at = own_.erase(at);
+    }
   }
-  asio::post(control_.io, [this, ended] { run(end(ended)); });
+  for (const auto& one : ended) asio::post(control_.io, [this, one] { run(end(one)); });
 }
 
 asio::awaitable<void> own_sessions::end(std::shared_ptr<own> ended) {
@@ -161,16 +237,19 @@ asio::awaitable<void> own_sessions::sweep() {
   for (;;) {
     pause_.expires_after(step);
     co_await pause_.async_wait(asio::as_tuple(asio::use_awaitable));
-    std::vector<std::string> idle;
+    std::vector<std::shared_ptr<own>> idle;
     {
       const std::lock_guard lock(mutex_);
       if (stopping_) co_return;
-      for (const auto& [session, one] : own_) {
+      for (auto at = own_.begin(); at != own_.end();) {
+        const auto& one = at->second;
         // A call that runs longer than that holds the session besides the table.
-        if (one.use_count() == 1 && one->idle_since(async::worker::now() - bounds_.idle)) idle.push_back(session);
+        const bool unused = one.use_count() == 1 && one->idle_since(async::worker::now() - bounds_.idle);
+        if (unused) idle.push_back(std::move(at->second));
+        at = unused ? own_.erase(at) : std::next(at);
       }
     }
-    for (const std::string& session : idle) client_gone(session);
+    for (auto& one : idle) run(end(std::move(one)));
   }
 }
 

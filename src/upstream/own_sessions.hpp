@@ -1,4 +1,5 @@
-// One upstream with one session for everybody, and one more for each client that its server may ask something.
+// One upstream with one session for everybody, and more for whom must not share it: clients that its server may ask
+// something, and principals whose credentials it is given.
 #pragma once
 
 #include "async/worker.hpp"
@@ -9,13 +10,16 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace switchgear::upstream {
 
@@ -23,6 +27,10 @@ namespace switchgear::upstream {
 /// that it answers them, and over stdio nothing says which request a question belongs to. So a client that declares any
 /// of them gets a session of its own, opened at its first request and ended with the client's; everybody else shares
 /// one (docs/decisions/0014). A modern server needs none of it: each request says what may be asked.
+///
+/// Where callers' credentials go on to the server, the common session is the operator's and serves no caller: each
+/// principal has one of its own (docs/decisions/0018), beyond the limit none. A modern server is told with each request
+/// who asks.
 class own_sessions final : public port::upstream {
  public:
   /// An upstream that has been made and not yet started. `start` and `stop` are for the control thread, once each. The
@@ -36,8 +44,9 @@ class own_sessions final : public port::upstream {
   using factory = std::function<link(port::session_role role, std::shared_ptr<observer> watcher)>;
 
   struct limits {
-    std::size_t most = 100;                    ///< sessions of clients; more clients share
+    std::size_t most = 100;                    ///< sessions besides the common one
     duration idle = std::chrono::minutes(30);  ///< one that is not used for this long is ended
+    std::vector<std::string> forward = {};     ///< headers of clients that go on to the server
   };
 
   /// `watcher` hears of the shared session, `clients` what the other servers say outside of any request.
@@ -55,14 +64,21 @@ class own_sessions final : public port::upstream {
   void watch(std::set<std::string> uris) override { shared_.upstream->watch(std::move(uris)); }
   void client_gone(std::string_view session) override;
 
-  /// Sessions of clients that are there now. Any thread.
+  /// Sessions besides the common one that are there now. Any thread.
   std::size_t open() const;
 
  private:
   class voice;
   struct own;
+  /// A client's session, where it needs one, and a principal, where that matters; one of them may be empty.
+  using key = std::pair<std::string, std::string>;
+  using table = std::map<key, std::shared_ptr<own>>;
 
-  std::shared_ptr<own> session_of(const port::client& client);
+  boost::asio::awaitable<port::reply> call_as_principal(async::worker& on, port::outgoing_request request,
+                                                        async::interrupt& interrupt, port::client_side* client);
+  std::shared_ptr<own> session_of(key whose, const port::client& client, const std::string* credential);
+  bool has_room();
+  std::shared_ptr<own> take_denied();
   void remark_full();
   /// Control thread. stop() waits for its end.
   void run(boost::asio::awaitable<void> task);
@@ -78,9 +94,13 @@ class own_sessions final : public port::upstream {
   link shared_;
 
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<own>> own_;  // by the client's session
+  table own_;
+  time_point next_search_{};  // for a session that the server denies
   bool stopping_ = false;
   bool full_ = false;  // said so already
+
+  // Of sessions that are there, or on their way out.
+  const std::shared_ptr<std::atomic<std::size_t>> alive_ = std::make_shared<std::atomic<std::size_t>>(0);
 
   // Control thread only.
   boost::asio::steady_timer pause_;

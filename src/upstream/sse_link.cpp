@@ -45,7 +45,8 @@ asio::awaitable<void> sse_link::read() {
     problem_ = "its event stream cannot be had: " + out.reply.detail;
     co_return;
   }
-  if (transfer.status() != 200 || transfer.media_type() != events_type) {
+  status_ = transfer.status();
+  if (status_ != 200 || transfer.media_type() != events_type) {
     problem_ = "it has no event stream: " + transfer.page();
     if (!out.reply.detail.empty()) problem_ += ", " + out.reply.detail;
     co_return;

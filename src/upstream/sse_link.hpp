@@ -52,6 +52,8 @@ class sse_link : public std::enable_shared_from_this<sse_link> {
   boost::asio::awaitable<void> run();
   /// Waits for the address to post to, `timeout` at most. Empty, with `why`, if there is none.
   boost::asio::awaitable<std::string> address(duration timeout, std::string& why);
+  /// Of the answer to the request for the stream; 0: there was none so far.
+  int status() const { return status_; }
   void stop();
   bool ended() const { return ended_; }
 
@@ -86,6 +88,7 @@ class sse_link : public std::enable_shared_from_this<sse_link> {
   boost::asio::steady_timer opened_;
   std::string target_;
   std::string problem_;
+  int status_ = 0;
   bool ended_ = false;
 
   std::map<std::string, caller, std::less<>> callers_;

@@ -77,7 +77,7 @@ class fake_upstream final : public port::upstream {
   protocol::era speaks = protocol::era::legacy;
 
   struct seen_call {
-    std::string text, tool, arguments, input_responses, request_state, mirrored;
+    std::string text, tool, arguments, input_responses, request_state, mirrored, credential;
   };
   const std::vector<seen_call>& calls() const { return calls_; }
 
@@ -85,7 +85,8 @@ class fake_upstream final : public port::upstream {
                                            async::interrupt& interrupt, port::client_side* client) override {
     calls_.push_back({std::string(request.text), std::string(request.target),
                       std::string(request.seen->arguments.in(request.text)), std::string(request.input_responses),
-                      std::string(request.request_state), std::string(request.mirrored)});
+                      std::string(request.request_state), std::string(request.mirrored),
+                      std::string(request.credential)});
     co_await boost::asio::post(on.io, boost::asio::use_awaitable);
     if (client != nullptr) {
       for (const std::string& text : notifications) {

@@ -121,7 +121,7 @@ class gateway {
     port::answer out;
     async::interrupt interrupt(worker_->timers);
     const port::incoming_call call{
-        .text = text.view(), .seen = &*seen, .client = client_facts(), .head = head, .arrived = async::worker::now()};
+        .text = text.view(), .seen = &*seen, .client = client_facts(), .arrived = async::worker::now()};
     bool done = false;
     boost::asio::co_spawn(worker_->io, service_->call(*worker_, call, interrupt, client, out),
                           [&](std::exception_ptr failure) {
@@ -155,7 +155,7 @@ class gateway {
     port::answer out;
     async::interrupt interrupt(worker_->timers);
     const port::incoming_call call{
-        .text = text.view(), .seen = &*seen, .client = client_facts(), .head = head, .arrived = async::worker::now()};
+        .text = text.view(), .seen = &*seen, .client = client_facts(), .arrived = async::worker::now()};
     boost::asio::co_spawn(worker_->io, service_->call(*worker_, call, interrupt, client, out), boost::asio::detached);
     worker_->io.restart();
     worker_->io.run_for(20ms);
@@ -165,6 +165,7 @@ class gateway {
   port::client client_facts() const {
     port::client made = asker;
     made.principal = principal;
+    made.head = head;
     return made;
   }
 

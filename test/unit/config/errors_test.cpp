@@ -133,6 +133,32 @@ TEST(a_header, from_a_variable_cannot_break_out_of_its_line_either) {
   EXPECT_NE(made.errors[0].what.find("line end"), std::string::npos);
 }
 
+TEST(a_forwarded_header, is_one_that_may_go_through) {
+  const auto said = [](const std::string& names) {
+    return only_error("upstreams: {s: {url: 'http://h', forward: " + names + "}}\n");
+  };
+  EXPECT_EQ(said("[x-a, Connection]"),
+            "test.yaml:1:49: upstreams.s.forward[2]: belongs to one connection, so it does not go through the gateway; "
+            "remove it");
+  for (const char* wrong : {"Transfer-Encoding", "te", "Host", "Content-Length", "content-type", "Accept",
+                            "accept-encoding", "Mcp-Session-Id", "MCP-Anything", "Proxy-Authorization", "user-agent"}) {
+    EXPECT_NE(said(wrong).find("does not go through the gateway"), std::string::npos) << wrong;
+  }
+  EXPECT_NE(said("'X A'").find("is not a header name"), std::string::npos);
+  EXPECT_NE(said("[X-A, x-a]").find("stands twice"), std::string::npos);
+  EXPECT_NE(said("[a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q]").find("more than 16"), std::string::npos);
+  EXPECT_TRUE(errors_of("upstreams: {s: {url: 'http://h', forward: authorization}}").empty());
+  EXPECT_NE(only_error("upstreams: {s: {command: [a], forward: [x-a]}}\n").find("means nothing"), std::string::npos);
+}
+
+TEST(a_forwarded_header, needs_sessions_for_principals_unless_the_server_has_none) {
+  const auto with = [](const std::string& more) {
+    return "upstreams: {s: {url: 'http://h', forward: [x-a], own_sessions: 0" + more + "}}\n";
+  };
+  EXPECT_NE(only_error(with("")).find("upstreams.s.own_sessions: is 0, and `forward` needs"), std::string::npos);
+  EXPECT_TRUE(errors_of(with(", era: modern")).empty());
+}
+
 TEST(a_principal_header, names_somebody_and_holds_no_secret) {
   EXPECT_EQ(only_error("principal: Authorization\n"),
             "test.yaml:1:12: principal: holds a secret, not a name; write the header in which a proxy says who calls, "

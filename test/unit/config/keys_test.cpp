@@ -61,7 +61,7 @@ std::vector<key_case> top_level_cases() {
        [](const gateway& g) { return g.listen.address == "0.0.0.0" && g.listen.port == 81; }},
       {"top.admin", "admin: '[::1]:82'",
        [](const gateway& g) { return g.admin.address == "::1" && g.admin.port == 82; }},
-      {"top.principal", "principal: X-User", [](const gateway& g) { return g.listen.principal == "x-user"; }},
+      {"top.principal", "principal: X-User", [](const gateway& g) { return g.listening().principal == "x-user"; }},
       {"top.state", "state: memory", [](const gateway& g) { return g.state == "memory"; }},
       {"top.redis", "state: redis://h\nredis: {prefix: a}", [](const gateway& g) { return g.redis.prefix == "a"; }},
       {"top.names", "names: plain", [](const gateway& g) { return g.names == route::naming::plain; }},
@@ -117,6 +117,11 @@ std::vector<key_case> upstream_cases() {
       {"upstream.headers", http("headers: {X-A: b}"),
        [](const gateway& g) {
          return first(g).link.http.headers.at(0) == std::pair<std::string, std::string>("X-A", "b");
+       }},
+      {"upstream.forward", http("forward: [Authorization, x-key]"),
+       [](const gateway& g) {
+         const list both{"authorization", "x-key"};
+         return first(g).link.http.forward == both && g.listening().credentials == both;
        }},
       {"upstream.tls", "upstreams: {s: {url: 'https://h', tls: {ca: /a.pem}}}",
        [](const gateway& g) { return first(g).link.http.ca_file == "/a.pem"; }},

@@ -26,22 +26,43 @@ found identified(std::string_view fields, const port::listen_settings& settings)
 }
 
 const port::listen_settings named{.principal = "x-user"};
+const port::listen_settings with_tokens{.credentials = {"authorization", "x-key"}};
+const port::listen_settings both{.principal = "x-user", .credentials = {"authorization"}};
 
 TEST(a_principal, is_what_the_header_says) {
   EXPECT_EQ(identified("X-User:  ann@example \r\n", named).who, "ann@example");
+  EXPECT_EQ(identified("X-User: ann\r\nAuthorization: Bearer 1\r\n", both).who, "ann");
 }
 
 TEST(a_principal, is_anonymous_without_the_header_or_with_an_empty_one) {
   EXPECT_EQ(identified("", named).who, "");
   EXPECT_EQ(identified("X-User:\r\nAuthorization: Bearer 1\r\n", named).who, "");
+  EXPECT_EQ(identified("", both).who, "");
 }
 
 TEST(a_principal, is_nobody_where_no_header_is_looked_at) {
   EXPECT_EQ(identified("X-User: ann\r\nX-User: bob\r\nAuthorization: Bearer 1\r\n", {}).who, "");
 }
 
+TEST(a_principal, without_a_name_is_a_digest_of_all_credentials) {
+  const std::string one = identified("Authorization: Bearer 1\r\n", with_tokens).who;
+  EXPECT_EQ(one.size(), 33u);
+  EXPECT_EQ(one, identified("authorization: Bearer 1\r\nX-Other: a\r\n", with_tokens).who);
+  EXPECT_NE(one, identified("Authorization: Bearer 2\r\n", with_tokens).who);
+  EXPECT_NE(one, identified("X-Key: Bearer 1\r\n", with_tokens).who);
+  EXPECT_NE(one, identified("Authorization: Bearer 1\r\nX-Key: k\r\n", with_tokens).who);
+  EXPECT_EQ(one.find("Bearer"), std::string::npos);
+}
+
+TEST(a_principal, that_a_header_names_is_never_one_of_a_credential) {
+  const std::string digest = identified("Authorization: Bearer 1\r\n", both).who;
+  EXPECT_EQ(digest.size(), 33u);
+  EXPECT_NE(identified("X-User: " + digest + "\r\n", both).who, digest);
+}
+
 TEST(a_principal, is_refused_where_it_could_be_two) {
   EXPECT_EQ(identified("X-User: ann\r\nX-User: ann\r\n", named).status, 400);
+  EXPECT_EQ(identified("X-User: ann\r\nAuthorization: a\r\nAuthorization: b\r\n", both).status, 400);
   EXPECT_EQ(identified("Authorization: a\r\nAuthorization: b\r\n", named).status, 0);
 }
 
@@ -50,6 +71,7 @@ TEST(a_principal, has_a_name_that_can_be_printed_and_is_not_too_long) {
   EXPECT_EQ(identified("X-User: " + std::string(257, 'u') + "\r\n", named).status, 400);
   EXPECT_EQ(identified("X-User: a\tb\r\n", named).status, 400);
   EXPECT_EQ(identified("X-User: \xe9\r\n", named).status, 400);
+  EXPECT_EQ(identified("Authorization: a\x01\r\n", with_tokens).status, 400);
 }
 
 TEST(a_session, is_served_to_its_principal_alone) {

@@ -47,6 +47,7 @@ void http_upstream_test::start(http_options options, std::string_view path) {
   settings.http.url = server.url(path);
   settings.http.headers = {{"Authorization", "Bearer secret"}};
   settings.http.sse = says_sse;
+  settings.http.forward = forward;
   settings.handshake_timeout = 3s;
   upstream =
       std::make_unique<http_upstream>(std::vector<async::worker*>{&on}, 4, std::move(settings), news, 1, options);

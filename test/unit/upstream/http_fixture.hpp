@@ -60,6 +60,7 @@ class http_upstream_test : public testing::Test {
   ~http_upstream_test() override;
 
   bool says_sse = false;  ///< the configuration says that the server speaks HTTP with SSE
+  std::vector<std::string> forward;
 
   /// At a pace for tests, unless the options name another.
   void start(http_options options = {}, std::string_view path = "/mcp");

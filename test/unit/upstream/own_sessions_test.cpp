@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,8 @@ class own_sessions_test : public testing::Test {
       auto one = std::make_shared<made_session>();
       one->role = role;
       one->watcher = std::move(heard);
+      if (next_first) one->upstream->answer(std::move(*next_first));
+      next_first.reset();
       for (int i = 0; i < 4; ++i) one->upstream->answer(R"({"jsonrpc":"2.0","id":1,"result":{}})");
       made.push_back(one);
       return own_sessions::link{one->upstream, [one] { one->started = true; },
@@ -64,15 +67,31 @@ class own_sessions_test : public testing::Test {
   }
 
   void call(std::string_view session, bool can_be_asked = true) {
+    port::client who{.session = session};
+    who.abilities.sampling = can_be_asked;
+    call(who);
+  }
+
+  /// With an Authorization of this value.
+  port::reply call_as(std::string_view principal, std::string_view token, port::client who = {}) {
+    const std::string head = "POST /mcp HTTP/1.1\r\nHost: h\r\nAuthorization: " + std::string(token) + "\r\n\r\n";
+    who.principal = principal;
+    who.head = head;
+    return call(who);
+  }
+
+  port::reply call(const port::client& who) {
     test::peeked request(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}})");
-    port::outgoing_request out{.text = request.text(), .seen = &request.seen};
-    out.client.session = session;
-    out.client.abilities.sampling = can_be_asked;
+    const port::outgoing_request out{.text = request.text(), .seen = &request.seen, .client = who};
     async::interrupt interrupt(on.timers);
     bool done = false;
-    boost::asio::co_spawn(on.io, all->call(on, out, interrupt, nullptr),
-                          [&](std::exception_ptr, port::reply) { done = true; });
+    port::reply got;
+    boost::asio::co_spawn(on.io, all->call(on, out, interrupt, nullptr), [&](std::exception_ptr, port::reply reply) {
+      got = std::move(reply);
+      done = true;
+    });
     run_until([&] { return done; });
+    return got;
   }
 
   template <class Condition>
@@ -89,6 +108,7 @@ class own_sessions_test : public testing::Test {
   recorded_watcher watcher;
   recorded_audience clients;
   std::vector<std::shared_ptr<made_session>> made;  // the shared one first
+  std::optional<port::reply> next_first;            // what the next one answers before anything else
   std::unique_ptr<own_sessions> all;
 };
 
@@ -181,6 +201,125 @@ TEST_F(own_sessions_test, all_of_them_end_at_the_stop) {
   EXPECT_TRUE(made[0]->stopped && made[1]->stopped);
   call("b");
   EXPECT_EQ(made.size(), 2u);
+}
+
+// --- where callers' credentials go on
+
+const own_sessions::limits forwarding{.forward = {"authorization"}};
+
+port::reply denied_session() {
+  port::reply made = test::reply_of(port::fault::bad_status, 401, "initialize: HTTP 401");
+  made.sent = false;
+  return made;
+}
+
+TEST_F(own_sessions_test, each_principal_has_a_session_and_the_common_one_serves_nobody) {
+  open(forwarding);
+  call_as("ann", "a1");
+  call_as("bob", "b1");
+  call_as("ann", "a2");
+  ASSERT_EQ(made.size(), 3u);
+  EXPECT_TRUE(made[0]->upstream->calls().empty());
+  EXPECT_EQ(made[0]->role.credential, std::nullopt);
+  EXPECT_EQ(made[1]->role.credential, "authorization: a1\r\n");
+  EXPECT_EQ(made[2]->role.credential, "authorization: b1\r\n");
+  EXPECT_FALSE(made[1]->role.lists || made[1]->role.news || made[1]->role.abilities.any());
+}
+
+TEST_F(own_sessions_test, a_call_brings_the_credential_that_it_came_with) {
+  open(forwarding);
+  call_as("ann", "a1");
+  call_as("ann", "a2");
+  ASSERT_EQ(made.size(), 2u);
+  ASSERT_EQ(made[1]->upstream->calls().size(), 2u);
+  EXPECT_EQ(made[1]->upstream->calls()[0].credential, "authorization: a1\r\n");
+  EXPECT_EQ(made[1]->upstream->calls()[1].credential, "authorization: a2\r\n");
+}
+
+TEST_F(own_sessions_test, who_calls_without_a_credential_is_a_principal_as_well) {
+  open(forwarding);
+  call(port::client{});
+  call_as("ann", "a1");
+  ASSERT_EQ(made.size(), 3u);
+  EXPECT_EQ(made[1]->role.credential, "");
+  EXPECT_EQ(made[1]->upstream->calls().at(0).credential, "");
+}
+
+TEST_F(own_sessions_test, a_principals_client_that_can_be_asked_has_one_besides_its_principals) {
+  open(forwarding);
+  port::client asked{.session = "s"};
+  asked.abilities.sampling = true;
+  call_as("ann", "a1");
+  call_as("ann", "a1", asked);
+  call_as("ann", "a1", port::client{.session = "another"});
+  ASSERT_EQ(made.size(), 3u);
+  EXPECT_EQ(made[1]->upstream->calls().size(), 2u);
+  EXPECT_TRUE(made[2]->role.abilities.sampling && made[2]->role.news);
+  all->client_gone("s");
+  run_until([&] { return made[2]->stopped; });
+  EXPECT_FALSE(made[1]->stopped);
+  EXPECT_EQ(all->open(), 1u);
+}
+
+TEST_F(own_sessions_test, a_modern_server_is_told_with_each_request_who_asks) {
+  open(forwarding);
+  made[0]->upstream->speaks = protocol::era::modern;
+  call_as("ann", "a1");
+  call_as("bob", "b1");
+  ASSERT_EQ(made.size(), 1u);
+  EXPECT_EQ(made[0]->upstream->calls().at(0).credential, "authorization: a1\r\n");
+  EXPECT_EQ(made[0]->upstream->calls().at(1).credential, "authorization: b1\r\n");
+}
+
+TEST_F(own_sessions_test, beyond_the_limit_principals_are_refused) {
+  open({.most = 1, .forward = {"authorization"}});
+  call_as("ann", "a1");
+  const port::reply refused = call_as("bob", "b1");
+  EXPECT_EQ(refused.fault, port::fault::overloaded);
+  EXPECT_FALSE(refused.sent);
+  EXPECT_EQ(made.size(), 2u);
+  EXPECT_TRUE(made[0]->upstream->calls().empty());
+  EXPECT_EQ(call_as("ann", "a2").fault, port::fault::none);
+  run_until([&] { return !watcher.remarks.empty(); });
+  EXPECT_NE(watcher.remarks[0].find("refused"), std::string::npos);
+}
+
+TEST_F(own_sessions_test, a_session_that_the_server_denies_makes_room_for_another) {
+  open({.most = 1, .forward = {"authorization"}});
+  next_first = denied_session();
+  EXPECT_EQ(call_as("ann", "bad").status, 401);
+  EXPECT_EQ(call_as("bob", "b1").fault, port::fault::none);
+  run_until([&] { return made[1]->stopped; });
+  EXPECT_EQ(all->open(), 1u);
+  EXPECT_EQ(call_as("ann", "good").fault, port::fault::overloaded);
+}
+
+TEST_F(own_sessions_test, callers_with_ever_new_credentials_collect_no_dead_sessions_without_end) {
+  open({.most = 1, .forward = {"authorization"}});
+  unsigned refused = 0;
+  for (int i = 0; i < 300; ++i) {
+    next_first = denied_session();
+    refused += call_as("p" + std::to_string(i), "bad").fault == port::fault::overloaded ? 1 : 0;
+  }
+  // `made` keeps all of them alive, as a factory does that takes its time to end one.
+  EXPECT_EQ(made.size(), 1u + 101u);
+  EXPECT_EQ(refused, 300u - 101u);
+}
+
+TEST_F(own_sessions_test, a_principals_own_session_has_nobody_to_tell_or_ask) {
+  open(forwarding);
+  call_as("ann", "a1");
+  const std::string log = R"({"jsonrpc":"2.0","method":"notifications/message","params":{}})";
+  const std::string question = R"({"jsonrpc":"2.0","id":1,"method":"roots/list"})";
+  const test::peeked told(log), wants(question);
+  made[1]->watcher->notified(3, log, told.seen);
+  async::interrupt never(on.timers);
+  std::string answer;
+  boost::asio::co_spawn(on.io, made[1]->watcher->asked(3, question, wants.seen, never),
+                        [&](std::exception_ptr, std::string text) { answer = std::move(text); });
+  run_until([&] { return !answer.empty(); });
+  EXPECT_NE(answer.find("error"), std::string::npos);
+  EXPECT_TRUE(clients.sent.empty() && clients.asked.empty());
 }
 
 }  // namespace
