@@ -134,6 +134,10 @@ void listings::state_changed(unsigned upstream, const port::upstream_status& sta
   settle(false);
 }
 
+void listings::credential_changed(unsigned upstream, int status) {
+  from_.recorder.credential_changed(alias(upstream), status);
+}
+
 void listings::remark(unsigned upstream, std::string_view line) {
   from_.log.event(level::info, "upstream_says", {{"upstream", alias(upstream)}, {"line", line}});
 }

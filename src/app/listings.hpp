@@ -66,6 +66,7 @@ class listings final : public upstream::observer {
   void listed(unsigned upstream, upstream::listing offer) override;
   void state_changed(unsigned upstream, const port::upstream_status& status) override;
   void late_answer(unsigned upstream) override { from_.recorder.late_answer(alias(upstream)); }
+  void credential_changed(unsigned upstream, int status) override;
   void remark(unsigned upstream, std::string_view line) override;
   void notified(unsigned upstream, std::string_view text, const protocol::message& seen) override;
 

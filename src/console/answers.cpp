@@ -113,6 +113,7 @@ json::array upstreams_json(const std::vector<upstream_row>& upstreams) {
     rows.push_back({{"alias", text(each.alias)},
                     {"state", text(name(each.status.state))},
                     {"reason", text(each.status.reason)},
+                    {"credential_rejected", each.status.denied != 0},
                     {"protocol", text(each.status.protocol_version)},
                     {"server", text(each.status.server_name)},
                     {"tools", each.tools}});

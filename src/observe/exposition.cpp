@@ -260,6 +260,13 @@ std::string metrics::expose(const port::breakers* circuits, const std::vector<po
                 "Answers of a child to calls that had been given up");
     for (const auto& [alias, count] : late_answers_) late.count({label("upstream", alias)}, count);
     std::move(late).into(families);
+
+    family rejected(MetricType::Gauge, "switchgear_upstream_credential_rejected",
+                    "1 while the upstream answers the operator's credential with 401 or 403");
+    for (const auto& [alias, seen] : upstreams_) {
+      rejected.gauge({label("upstream", alias)}, rejecting_.contains(alias) ? 1 : 0);
+    }
+    std::move(rejected).into(families);
   }
 
   family turned_away(MetricType::Counter, "switchgear_refused_total", "Requests refused before a call began");

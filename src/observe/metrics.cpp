@@ -103,6 +103,20 @@ void metrics::upstream_changed(std::string_view alias, bool ready, std::string_v
   }
 }
 
+void metrics::credential_changed(std::string_view alias, int status) {
+  {
+    const std::lock_guard lock(mutex_);
+    const bool changed = status != 0 ? rejecting_.emplace(alias).second : rejecting_.erase(std::string(alias)) != 0;
+    if (!changed) return;
+  }
+  if (!events_) return;
+  if (status != 0) {
+    events_->event(level::warning, "credential_rejected", {{"upstream", alias}, {"status", std::to_string(status)}});
+  } else {
+    events_->event(level::info, "credential_accepted", {{"upstream", alias}});
+  }
+}
+
 void metrics::board_changed(bool shared, std::string_view reason) {
   if (!events_) return;
   if (shared) {

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,7 @@ class metrics final : public port::recorder {
   void transition(const port::transition_record& record) override;
   void late_answer(std::string_view alias) override;
   void upstream_changed(std::string_view alias, bool ready, std::string_view reason) override;
+  void credential_changed(std::string_view alias, int status) override;
   void board_changed(bool shared, std::string_view reason) override;
 
   /// The text exposition (version 0.0.4) of everything counted, with the breakers' states when given, the tools that
@@ -98,6 +100,7 @@ class metrics final : public port::recorder {
   std::map<transition_key, std::uint64_t> transitions_;
   std::map<std::string, upstream_seen, std::less<>> upstreams_;
   std::map<std::string, std::uint64_t> late_answers_;  // by upstream
+  std::set<std::string, std::less<>> rejecting_;  // aliases of those that reject the operator's credential
 };
 
 }  // namespace switchgear::observe

@@ -64,6 +64,8 @@ class recorder {
   virtual void upstream_changed(std::string_view alias, bool ready, std::string_view reason) = 0;
   /// An answer of an upstream came too late for its call. Control thread.
   virtual void late_answer(std::string_view /*alias*/) {}
+  /// An upstream rejects the operator's credential with `status` (401, 403), or (0) takes it again. Control thread.
+  virtual void credential_changed(std::string_view /*alias*/, int /*status*/) {}
   /// The shared board was lost, for `reason`, or is in use (again). Control thread.
   virtual void board_changed(bool /*shared*/, std::string_view /*reason*/) {}
 };

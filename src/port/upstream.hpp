@@ -73,9 +73,10 @@ enum class upstream_state : std::uint8_t { starting, ready, degraded };
 
 struct upstream_status {
   upstream_state state = upstream_state::starting;
-  std::string reason;  ///< why degraded, one line; empty when ready
+  std::string reason;  ///< why it is not as it should be, one line; else empty
   std::string protocol_version;
   std::string server_name;
+  int denied = 0;  ///< the HTTP status (401, 403) with which it rejects the operator's credential; 0: it does not
 };
 
 /// For whom an upstream's session is opened.

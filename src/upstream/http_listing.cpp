@@ -33,6 +33,7 @@ asio::awaitable<bool> http_upstream::list() {
   const session_ptr of = session_;
   listing_reader reader(of->hello, of->era);
   std::string why;
+  denied_ = 0;
   while (why.empty() && !reader.done()) {
     const std::string method(reader.method());
     const std::uint64_t id = next_id(control_);
@@ -41,6 +42,7 @@ asio::awaitable<bool> http_upstream::list() {
     if (loss_of(*of, page) != loss::none) lost_epoch_ = std::max(lost_epoch_, of->epoch);
     const bool answered = page.reply.has_message && (page.reply.fault == port::fault::none || page.reply.message.error);
     if (!answered) {
+      note_denial(page.reply.status);
       why = method + " failed: " + page.reply.detail;
     } else {
       reader.take(page.reply.message, page.reply.body.view(), why);
@@ -48,7 +50,7 @@ asio::awaitable<bool> http_upstream::list() {
   }
   if (!why.empty()) {
     listing_wanted_ = true;  // until one is whole: what changed would otherwise wait for the next refresh
-    set_state(port::upstream_state::degraded, std::move(why));
+    set_state(port::upstream_state::degraded, std::move(why), denied_);
     co_return false;
   }
   listed_ = true;

@@ -91,7 +91,7 @@ asio::awaitable<bool> http_upstream::renew_session() {
     co_return true;
   }
   publish(phase::down, nullptr, {why, denied_, *asked_with_, async::worker::now()});
-  set_state(port::upstream_state::degraded, std::move(why));
+  set_state(port::upstream_state::degraded, std::move(why), denied_);
   if (denied_ != 0 && is_of_principal()) {
     co_await wait_for_call();
     co_return false;
@@ -314,12 +314,14 @@ void http_upstream::publish(http_upstream::phase now, session_ptr next, outage d
   }
 }
 
-void http_upstream::set_state(port::upstream_state state, std::string reason) {
+void http_upstream::set_state(port::upstream_state state, std::string reason, int denied) {
+  if (denied != 0) reason.insert(0, "credential rejected: ");
   port::upstream_status copy;
   {
     const std::lock_guard lock(status_mutex_);
     if (status_.state == state && status_.reason == reason) return;
     status_.state = state;
+    status_.denied = denied;
     status_.reason = std::move(reason);
     copy = status_;
   }

@@ -156,7 +156,7 @@ class http_upstream final : public port::upstream {
   std::shared_ptr<session> new_session(protocol::era era);
   void write_heads(session& of, std::string_view id) const;
   void publish(http_upstream::phase phase, session_ptr next, outage down);
-  void set_state(port::upstream_state state, std::string reason);
+  void set_state(port::upstream_state state, std::string reason, int denied = 0);
 
   // On the control worker: what the server offers and tells (http_listing.cpp).
   time_point next_listing() const;

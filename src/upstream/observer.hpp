@@ -31,6 +31,8 @@ class observer {
   virtual void listed(unsigned upstream, listing offer) = 0;
   /// The state or its reason changed; also after the first attempt, successful or not.
   virtual void state_changed(unsigned upstream, const port::upstream_status& status) = 0;
+  /// The server rejects the operator's credential with `status` (401, 403), or (0) takes it again.
+  virtual void credential_changed(unsigned /*upstream*/, int /*status*/) {}
   /// A line that a child wrote on stderr, or a protocol oddity worth one log line. Rate-limited by the upstream.
   virtual void remark(unsigned upstream, std::string_view line) = 0;
 

@@ -22,11 +22,6 @@ constexpr duration longest_end = std::chrono::seconds(5);  // of all sessions to
 constexpr std::size_t most_ending = 100;
 constexpr duration search_pause = std::chrono::milliseconds(100);
 
-// An observer that somebody else owns, for an upstream that wants to share it.
-std::shared_ptr<observer> borrowed(observer& watcher) {
-  return {std::shared_ptr<void>(), &watcher};
-}
-
 bool is_denied(const port::reply& reply) {
   return reply.status == 401 || reply.status == 403;
 }
@@ -66,6 +61,30 @@ class own_sessions::voice final : public observer {
   const count alive_;
 };
 
+/// What the common session says: to whoever watches, and to us what became of the operator's credential.
+class own_sessions::ears final : public observer {
+ public:
+  explicit ears(own_sessions& owner) : owner_(owner), watcher_(owner.watcher_) {}
+
+  void listed(unsigned index, listing offer) override { watcher_.listed(index, std::move(offer)); }
+  void state_changed(unsigned index, const port::upstream_status& status) override {
+    watcher_.state_changed(index, status);
+    if (status.denied != 0 || status.state == port::upstream_state::ready) owner_.credential_is(status.denied);
+  }
+  void remark(unsigned index, std::string_view line) override { watcher_.remark(index, line); }
+  void notified(unsigned index, std::string_view text, const protocol::message& seen) override {
+    watcher_.notified(index, text, seen);
+  }
+  asio::awaitable<std::string> asked(unsigned index, std::string_view text, const protocol::message& seen,
+                                     async::interrupt& until) override {
+    return watcher_.asked(index, text, seen, until);
+  }
+
+ private:
+  own_sessions& owner_;
+  observer& watcher_;
+};
+
 struct own_sessions::own {
   own_sessions::link link;
   std::atomic<bool> denied{false};       // the server wants no session with the principal's latest credential
@@ -85,7 +104,7 @@ own_sessions::own_sessions(async::worker& control, unsigned index, factory make,
       watcher_(watcher),
       clients_(clients),
       bounds_(std::move(bounds)),
-      shared_(make_({}, borrowed(watcher_))),
+      shared_(make_({}, std::make_shared<ears>(*this))),
       pause_(control.io),
       ended_(control.io, asio::steady_timer::time_point::max()) {}
 
@@ -129,6 +148,7 @@ asio::awaitable<port::reply> own_sessions::call(async::worker& on, port::outgoin
   port::upstream& session = mine ? *mine->link.upstream : *shared_.upstream;
   port::reply reply = co_await session.call(on, request, interrupt, client);
   if (mine) mine->use();
+  hear_credential(reply);
   co_return reply;
 }
 
@@ -212,6 +232,36 @@ void own_sessions::remark_full() {
   } else {
     watcher_.remark(index_, count + " principals have a session of their own, as many as may be: others are refused");
   }
+}
+
+port::upstream_status own_sessions::status() const {
+  port::upstream_status now = shared_.upstream->status();
+  const int rejected = rejected_.load(std::memory_order_relaxed);
+  if (rejected == 0 || now.denied != 0) return now;
+  now.denied = rejected;
+  if (now.reason.empty()) now.reason = "credential rejected: a call was answered with HTTP " + std::to_string(rejected);
+  return now;
+}
+
+void own_sessions::hear_credential(const port::reply& reply) {
+  if (is_denied(reply)) {
+    credential_is(reply.status);
+  } else if (reply.fault == port::fault::none) {
+    credential_is(0);
+  }
+}
+
+void own_sessions::credential_is(int status) {
+  const int before = rejected_.load(std::memory_order_relaxed);
+  if ((before != 0) == (status != 0)) return;
+  rejected_.store(status, std::memory_order_relaxed);
+  asio::post(control_.io, [this] { tell_credential(); });
+}
+
+// Of two changes at the same time the later one is told, whichever comes here first.
+void own_sessions::tell_credential() {
+  const int now = rejected_.load(std::memory_order_relaxed);
+  if ((now != 0) != std::exchange(told_rejected_, now != 0)) watcher_.credential_changed(index_, now);
 }
 
 void own_sessions::client_gone(std::string_view session) {

@@ -59,7 +59,7 @@ class own_sessions final : public port::upstream {
 
   boost::asio::awaitable<port::reply> call(async::worker& on, port::outgoing_request request,
                                            async::interrupt& interrupt, port::client_side* client) override;
-  port::upstream_status status() const override { return shared_.upstream->status(); }
+  port::upstream_status status() const override;
   protocol::era era() const override { return shared_.upstream->era(); }
   void watch(std::set<std::string> uris) override { shared_.upstream->watch(std::move(uris)); }
   void client_gone(std::string_view session) override;
@@ -69,6 +69,7 @@ class own_sessions final : public port::upstream {
 
  private:
   class voice;
+  class ears;
   struct own;
   /// A client's session, where it needs one, and a principal, where that matters; one of them may be empty.
   using key = std::pair<std::string, std::string>;
@@ -79,6 +80,9 @@ class own_sessions final : public port::upstream {
   std::shared_ptr<own> session_of(key whose, const port::client& client, const std::string* credential);
   bool has_room();
   std::shared_ptr<own> take_denied();
+  void hear_credential(const port::reply& reply);
+  void credential_is(int status);
+  void tell_credential();
   void remark_full();
   /// Control thread. stop() waits for its end.
   void run(boost::asio::awaitable<void> task);
@@ -101,11 +105,13 @@ class own_sessions final : public port::upstream {
 
   // Of sessions that are there, or on their way out.
   const std::shared_ptr<std::atomic<std::size_t>> alive_ = std::make_shared<std::atomic<std::size_t>>(0);
+  std::atomic<int> rejected_{0};  // the status with which the operator's credential is
 
   // Control thread only.
   boost::asio::steady_timer pause_;
   boost::asio::steady_timer ended_;
   std::size_t running_ = 0;  // of run()
+  bool told_rejected_ = false;
 };
 
 }  // namespace switchgear::upstream

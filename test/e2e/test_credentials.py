@@ -44,6 +44,7 @@ def assert_well(through) -> None:
         circuit = through.circuit(name, kind)
         assert circuit is None or (circuit["state"] == "closed" and circuit["failures"] == 0), circuit
     assert through.upstream("up")["state"] == "ready"
+    assert not through.upstream("up")["credential_rejected"], "that one is the operator's"
 
 
 @both_eras
@@ -110,6 +111,52 @@ def test_a_caller_without_a_credential_does_not_get_the_operators(era, gateway, 
     keeper.worth[None] = "everybody"
     until(lambda: not nobody.call("up__whoami").is_error, 3, "a server that asks for none", every=0.2)
     assert nobody.call("up__whoami").text == "you are everybody"
+
+
+def rejected_gauge(through) -> str:
+    lines = [line for line in through.metrics().splitlines() if "credential_rejected{" in line]
+    assert len(lines) == 1, lines
+    return lines[0].split()[-1]
+
+
+@both_eras
+@wherever
+def test_the_operators_credential_goes_bad(era, calls_only, gateway, serve):
+    keeper = Gatekeeper(era, {"Bearer u1": "u1"}, calls_only=calls_only)
+    serve(keeper.carrier)
+    own = {"url": keeper.carrier.url, "headers": {"Authorization": OPERATOR}, "breaker": EAGER}
+    through = gateway(
+        {"principal": "x-user", "upstreams": {"up": own}, "breaker": EAGER, "tools": {"up__*": CACHED}}
+    )
+    u1 = caller(era, through.port, x_user="u1", authorization="Bearer u1")
+    u2 = caller(era, through.port, x_user="u2")
+    assert rejected_gauge(through) == "0"
+    for each in (u1, u2):
+        assert each.call("up__whoami").text == "you are operator", "a server that gets no credentials of callers"
+
+    keeper.worth[OPERATOR] = 401
+    for _ in range(5):
+        for each in (u1, u2):
+            assert_denied(each.call("up__whoami"), 401)
+    until(lambda: rejected_gauge(through) == "1", 5, "the metric says so")
+    assert through.upstream("up")["credential_rejected"]
+    assert through.upstream("up")["reason"].startswith("credential rejected")
+    assert {each.header("authorization") for each in keeper.server.journal} == {OPERATOR}
+    if era == "legacy":
+        # The session is lost as well, and another is not to be had.
+        keeper.carrier.forget_sessions()
+        for _ in range(5):
+            assert_denied(u1.call("up__whoami"), 401)
+    for name, kind in (("up__whoami", "tool"), ("up", "server")):
+        circuit = through.circuit(name, kind)
+        assert circuit["state"] == "closed" and circuit["failures"] == 0, circuit
+
+    keeper.worth[OPERATOR] = "operator"
+    until(lambda: not u1.call("up__whoami").is_error, 10, "it is good again", every=0.2)
+    until(lambda: rejected_gauge(through) == "0", 10, "the metric says so")
+    assert not through.upstream("up")["credential_rejected"]
+    assert through.process.stderr.count("credential_rejected") == 1, "one line at the change"
+    assert through.process.stderr.count("credential_accepted") == 1
 
 
 def test_principals_beyond_the_limit_are_refused_and_never_share(gateway, serve):

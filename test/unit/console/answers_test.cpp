@@ -38,14 +38,16 @@ TEST_F(admin_answers, say_alive_whatever_the_state_is) {
 
 TEST_F(admin_answers, say_ready_with_the_state_of_each_upstream) {
   upstreams_ = {{"search", {port::upstream_state::ready, "", "2025-06-18", "searcher"}, 3},
-                {"files", {port::upstream_state::degraded, "connection refused", "", ""}, 0}};
+                {"files", {port::upstream_state::degraded, "connection refused", "", "", 401}, 0}};
 
   const reply said = get("/readyz");
 
   EXPECT_EQ(said.status, 200u);
   EXPECT_EQ(json::parse(said.body), json::parse(R"({"ready": true, "reason": "", "upstreams": [
-      {"alias": "search", "state": "ready", "reason": "", "protocol": "2025-06-18", "server": "searcher", "tools": 3},
-      {"alias": "files", "state": "degraded", "reason": "connection refused", "protocol": "", "server": "", "tools": 0}
+      {"alias": "search", "state": "ready", "reason": "", "credential_rejected": false, "protocol": "2025-06-18",
+       "server": "searcher", "tools": 3},
+      {"alias": "files", "state": "degraded", "reason": "connection refused", "credential_rejected": true,
+       "protocol": "", "server": "", "tools": 0}
     ]})"));
 }
 

@@ -177,6 +177,7 @@ TEST(metrics, show_transitions_upstreams_and_breakers) {
   counted.transition({.scope = "t", .from = "closed", .to = "open", .reason = "outage", .generation = 1});
   counted.upstream_changed("search", true, "");
   counted.upstream_changed("files", false, "connection refused");
+  counted.credential_changed("files", 401);
   test::fixed_breakers breakers;
   breakers.circuits.resize(1);
   breakers.circuits[0].name = "t";
@@ -189,6 +190,8 @@ TEST(metrics, show_transitions_upstreams_and_breakers) {
   EXPECT_EQ(samples[R"(switchgear_transitions_total{scope="t",from="closed",to="open",reason="outage"})"], "1");
   EXPECT_EQ(samples[R"(switchgear_upstream_ready{upstream="search"})"], "1");
   EXPECT_EQ(samples[R"(switchgear_upstream_ready{upstream="files"})"], "0");
+  EXPECT_EQ(samples[R"(switchgear_upstream_credential_rejected{upstream="search"})"], "0");
+  EXPECT_EQ(samples[R"(switchgear_upstream_credential_rejected{upstream="files"})"], "1");
   EXPECT_EQ(samples[R"(switchgear_breaker_state{scope="t",kind="tool"})"], "2");
   EXPECT_EQ(samples[R"(switchgear_breaker_generation{scope="t",kind="tool"})"], "1");
   EXPECT_EQ(samples[R"(switchgear_stale_results_total{scope="t",kind="tool"})"], "3");
@@ -280,6 +283,7 @@ TEST(metrics, log_an_upstream_that_stays_down_once) {
     metrics counted(1, &events);
     for (int i = 0; i < 5; ++i) counted.upstream_changed("search", false, "connection refused");
     counted.upstream_changed("search", true, "");
+    for (const int status : {403, 401, 0, 0}) counted.credential_changed("search", status);
     counted.transition({.scope = "t", .from = "closed", .to = "open", .reason = "outage", .generation = 3});
   }
 
@@ -290,6 +294,8 @@ TEST(metrics, log_an_upstream_that_stays_down_once) {
   EXPECT_EQ(events, (std::vector<std::string>{
                         "warning upstream_degraded upstream=search reason=\"connection refused\"",
                         "info upstream_ready upstream=search",
+                        "warning credential_rejected upstream=search status=403",
+                        "info credential_accepted upstream=search",
                         "warning transition scope=t from=closed to=open reason=outage generation=3",
                     }));
 }

@@ -169,8 +169,18 @@ TEST_F(a_credential, of_the_operator_that_is_refused_a_session_is_an_answer_too)
   const port::reply refused = call(echo_call);
   EXPECT_EQ(refused.fault, port::fault::bad_status);
   EXPECT_EQ(refused.status, 401);
+  EXPECT_EQ(upstream->status().denied, 401);
+  EXPECT_TRUE(upstream->status().reason.starts_with("credential rejected: ")) << upstream->status().reason;
   be_legacy();
   until([&] { return upstream->status().state == port::upstream_state::ready; }, "it is tried again");
+  EXPECT_EQ(upstream->status().denied, 0);
+}
+
+TEST_F(a_credential, of_the_operator_that_gets_no_list_is_rejected) {
+  be_legacy();
+  server.on("tools/list", [](const test::mcp_request&) { return test::http_answer("403 Forbidden", "no"); });
+  start();
+  until([&] { return upstream->status().denied == 403; }, "it says so");
 }
 
 }  // namespace

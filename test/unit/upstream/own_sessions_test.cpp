@@ -26,6 +26,8 @@ struct made_session {
 
 struct recorded_watcher final : observer {
   std::vector<std::string> remarks;
+  std::vector<int> credentials;
+  void credential_changed(unsigned, int status) override { credentials.push_back(status); }
   void listed(unsigned, listing) override {}
   void state_changed(unsigned, const port::upstream_status&) override {}
   void remark(unsigned, std::string_view line) override { remarks.emplace_back(line); }
@@ -320,6 +322,35 @@ TEST_F(own_sessions_test, a_principals_own_session_has_nobody_to_tell_or_ask) {
   run_until([&] { return !answer.empty(); });
   EXPECT_NE(answer.find("error"), std::string::npos);
   EXPECT_TRUE(clients.sent.empty() && clients.asked.empty());
+}
+
+TEST_F(own_sessions_test, the_operators_credential_is_rejected_from_the_first_such_answer_to_the_next_good_one) {
+  open();
+  for (int i = 0; i < 4; ++i) call("", false);
+  EXPECT_EQ(all->status().denied, 0);
+  for (const int status : {401, 403, 401}) made[0]->upstream->answer(test::reply_of(port::fault::bad_status, status));
+  made[0]->upstream->answer(test::reply_of(port::fault::connect_failed));
+  for (int i = 0; i < 4; ++i) call("", false);
+  run_until([&] { return !watcher.credentials.empty(); });
+  EXPECT_EQ(all->status().denied, 401);
+  EXPECT_NE(all->status().reason.find("credential rejected"), std::string::npos);
+  made[0]->upstream->answer(R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  call("", false);
+  run_until([&] { return watcher.credentials.size() == 2; });
+  EXPECT_EQ(watcher.credentials, (std::vector<int>{401, 0}));
+  EXPECT_EQ(all->status().denied, 0);
+}
+
+TEST_F(own_sessions_test, a_callers_rejected_credential_says_nothing_of_the_operators) {
+  open(forwarding);
+  next_first = test::reply_of(port::fault::bad_status, 401);
+  EXPECT_EQ(call_as("ann", "bad").status, 401);
+  EXPECT_EQ(all->status().denied, 0);
+  made[0]->watcher->state_changed(3, {.state = port::upstream_state::degraded, .denied = 403});
+  run_until([&] { return !watcher.credentials.empty(); });
+  made[0]->watcher->state_changed(3, {.state = port::upstream_state::ready});
+  run_until([&] { return watcher.credentials.size() == 2; });
+  EXPECT_EQ(watcher.credentials, (std::vector<int>{403, 0}));
 }
 
 }  // namespace
