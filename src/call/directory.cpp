@@ -84,6 +84,7 @@ void directory::add(const route::entry& entry, const sources& from) {
   if (!from.retries.empty()) made.retries = from.retries.at(entry.upstream);
   if (made.policy.loop.failures > 0) made.loops = from.loops;
   if (from.pauses != nullptr) made.pause = &from.pauses->of(entry.name);
+  made.forwards = made.upstream->forwards();
   if (from.limits != nullptr) {
     made.limit = from.limits->tool(entry.name, made.policy.concurrency);
     made.server_limit = from.limits->server(entry.alias, from.server_concurrency(entry.alias));
@@ -131,6 +132,7 @@ void directory::add_method(std::string_view method, std::string_view alias, std:
   made.server_gate = &from.breakers->server(alias, made.policy.breaker);
   made.slot = from.recorder->tool_slot(entry.name);
   if (from.pauses != nullptr) made.pause = &from.pauses->of(entry.name);
+  made.forwards = made.upstream->forwards();
   if (from.limits != nullptr) made.server_limit = from.limits->server(alias, from.server_concurrency(alias));
   made.read_only = made.repeatable = true;
 }

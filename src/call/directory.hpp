@@ -67,6 +67,7 @@ struct tool {
   cascade::latency_record* latency = nullptr;  ///< set: a call that takes longer than usual gets a second try beside it
   std::string_view idempotency_key;            ///< the argument that it knows a repeated call by; empty: none
 
+  bool forwards = false;    ///< its calls go with their caller's credential
   bool read_only = false;   ///< its answers may be stored; the operator's word, else the server's hint
   bool repeatable = false;  ///< read-only or idempotent: a second call does no harm
   bool uses_cache = false;  ///< its answers are worth storing: read_only, and a step that looks for them

@@ -27,8 +27,8 @@ std::string shared_credential(std::string_view credential) {
 
 }  // namespace
 
-std::string_view credential_of(const tool& /*called*/, const port::client& /*client*/) {
-  return {};
+std::string_view credential_of(const tool& called, const port::client& client) {
+  return called.forwards ? client.principal : std::string_view();
 }
 
 duration tool_pause::left_of(std::string_view credential, time_point now) const {

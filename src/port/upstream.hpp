@@ -105,6 +105,9 @@ class upstream {
   /// The era of the server as far as known: legacy until it has said otherwise. Any thread.
   virtual protocol::era era() const { return protocol::era::legacy; }
 
+  /// Calls go with their caller's credential, not with the operator's.
+  virtual bool forwards() const { return false; }
+
   /// The resources whose changes are to be told to the observer from now on, all of them, by the server's own URIs.
   /// Holds over lost sessions and restarts. Control thread.
   virtual void watch(std::set<std::string> /*uris*/) {}

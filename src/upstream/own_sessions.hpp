@@ -61,6 +61,7 @@ class own_sessions final : public port::upstream {
                                            async::interrupt& interrupt, port::client_side* client) override;
   port::upstream_status status() const override;
   protocol::era era() const override { return shared_.upstream->era(); }
+  bool forwards() const override { return !bounds_.forward.empty(); }
   void watch(std::set<std::string> uris) override { shared_.upstream->watch(std::move(uris)); }
   void client_gone(std::string_view session) override;
 

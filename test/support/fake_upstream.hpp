@@ -124,7 +124,10 @@ class fake_upstream final : public port::upstream {
                                                                              : port::fault::cancelled);
   }
 
+  bool forwards_credentials = false;
+
   port::upstream_status status() const override { return {}; }
+  bool forwards() const override { return forwards_credentials; }
   protocol::era era() const override { return speaks; }
 
  private:

@@ -50,6 +50,22 @@ TEST(a_tool_that_throttles, is_called_when_its_time_is_over) {
   EXPECT_EQ(gate.search.calls().size(), 2u);
 }
 
+TEST(a_tool_that_throttles_one_caller_by_his_own_credential, answers_the_others) {
+  gateway gate;
+  gate.search.forwards_credentials = true;
+  gate.search.answer(throttled(30s));
+  gate.search.answer(good_answer);
+  gate.principal = "alice";
+  EXPECT_TRUE(gate.ask().is_error());
+
+  gate.principal = "bob";
+  EXPECT_EQ(gate.ask().words(), "fine");
+  gate.principal = "alice";
+  EXPECT_TRUE(gate.ask().is_error());
+
+  EXPECT_EQ(gate.search.calls().size(), 2u);
+}
+
 TEST(a_tool_that_throttles, is_left_alone_for_a_bounded_time_whatever_it_says) {
   const std::pair<std::optional<duration>, std::int64_t> cases[] = {
       {std::nullopt, 1000}, {0s, 1000}, {-5s, 1000}, {999999s, 300'000}};
