@@ -45,7 +45,8 @@ class web_client::place final : public port::web_origin {
     std::string head(request.method);
     head.append(" ").append(request.target).append(" HTTP/1.1\r\nHost: ").append(endpoint_.address.authority);
     head.append("\r\nUser-Agent: switchgear/").append(version);
-    head.append("\r\nAccept: application/json, text/plain;q=0.9, text/*;q=0.5, */*;q=0.1\r\nAccept-Encoding: identity\r\n");
+    head.append(
+        "\r\nAccept: application/json, text/plain;q=0.9, text/*;q=0.5, */*;q=0.1\r\nAccept-Encoding: identity\r\n");
     if (!request.body.empty()) head.append("Content-Type: application/json\r\n");
     return head;
   }

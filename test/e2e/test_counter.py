@@ -49,7 +49,6 @@ CARRIED_OUT = [
     Answer(500, b"boom", "text/plain"),
     Answer(502, HTML, "text/html"),
     Answer(503, b"busy", "text/plain"),
-    Answer(503, b"busy", "text/plain", {"Retry-After": "0"}),
     Answer(504),
     Answer(408),
     Answer(200, HTML, "text/html"),

@@ -79,7 +79,7 @@ def test_the_tail_gets_short_and_the_load_stays_within_the_budget(gateway, serve
     assert percentile(unhedged, 0.99) > STALL * 0.9, "without it the tail is as long as the stall"
     assert percentile(hedged, 0.99) < STALL / 2
     assert arrived <= calls * 1.1 + 10
-    assert f'switchgear_hedges_total{{tool="up__read"}} {arrived - calls}' in gate.admin("/metrics")[1].decode()
+    assert f'switchgear_hedges_total{{tool="up__read"}} {arrived - calls}' in gate.metrics()
 
 
 @pytest.mark.parametrize("hints", [{}, {"idempotentHint": True}, {"destructiveHint": True}], ids=str)

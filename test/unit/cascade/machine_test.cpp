@@ -261,15 +261,26 @@ TEST(an_error_that_the_primary_brought, is_told_with_the_steps_when_none_of_them
   EXPECT_EQ(cascade.reason(), reason::exhausted);
 }
 
-TEST(an_upstream_that_throttles, leaves_no_doubt_about_the_outcome_but_no_other_tool_runs) {
+// A proxy may say it after the tool has done what it was asked for.
+TEST(an_upstream_that_throttles_once_it_may_have_acted, leaves_the_outcome_open_and_no_other_tool_runs) {
   const plan steps = everything();
   machine cascade(steps, "main", deadline);
 
   cascade.on({ending::throttled, reason::throttled, true}, start);
   cascade.on({ending::miss}, start);
 
-  EXPECT_FALSE(cascade.outcome_unknown());
+  EXPECT_TRUE(cascade.outcome_unknown());
   EXPECT_EQ(written(cascade.steps()), (words{"primary:throttled", "cache:miss", "tool:unsafe"}));
+}
+
+TEST(an_upstream_that_throttles_and_has_not_acted, leaves_no_doubt_and_another_tool_runs) {
+  const plan steps = everything();
+  machine cascade(steps, "main", deadline);
+
+  cascade.on({ending::throttled, reason::throttled, false}, start);
+
+  EXPECT_EQ(cascade.on({ending::miss}, start).what, verb::try_step);
+  EXPECT_FALSE(cascade.outcome_unknown());
 }
 
 TEST(an_error_that_the_primary_brought, is_replaced_by_a_stand_in) {

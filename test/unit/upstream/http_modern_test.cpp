@@ -112,7 +112,7 @@ TEST_F(modern_server, is_looked_at_again_when_it_answers_like_a_legacy_one) {
     if (!request.has("Mcp-Session-Id: s-1")) return test::http_answer("400 Bad Request", "no session");
     return test::rpc_result(request, R"({"content":[]})");
   });
-  const port::reply reply = call(echo_call);
+  const port::reply reply = call(echo_call, {.repeatable = true});
   EXPECT_EQ(reply.fault, fault::none);
   EXPECT_EQ(reply.era, protocol::era::legacy);
   EXPECT_EQ(upstream->era(), protocol::era::legacy);

@@ -28,7 +28,7 @@ class the_web_client : public testing::Test {
     async::interrupt interrupt(on.timers);
     interrupt.arm(async::worker::now() + limit);
     std::optional<port::web_reply> got;
-    boost::asio::co_spawn(on.io, web->origin(url.substr(0, url.rfind('/'))).fetch(on, request, interrupt),
+    boost::asio::co_spawn(on.io, web->origin(origin).fetch(on, request, interrupt),
                           [&](std::exception_ptr thrown, port::web_reply reply) {
                             EXPECT_FALSE(thrown);
                             got = std::move(reply);
@@ -51,7 +51,7 @@ class the_web_client : public testing::Test {
 
   async::worker on{0};
   test::scripted_server server{on.io};
-  const std::string url = server.url();  // also once it has stopped
+  const std::string origin = server.url().substr(0, server.url().rfind('/'));
   std::optional<web_client> web;
 };
 
