@@ -43,7 +43,7 @@ asio::awaitable<void> http_exchange::read_answer(const http_request& request, po
     co_return;
   }
   if (reply.status == 200 && transfer_->media_type() == json_type) {
-    if (!co_await transfer_->read_whole(reply, endpoint_.max_answer)) co_return;
+    if (!co_await transfer_->read_whole(reply, endpoint_.max_answer, true)) co_return;
     reply.body = std::move(transfer_->payload());
     take_message(request.id, reply);
   } else {

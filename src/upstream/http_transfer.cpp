@@ -306,7 +306,7 @@ asio::awaitable<bool> http_transfer::fill(port::reply& reply) {
   co_return decode_new(from, reply);
 }
 
-asio::awaitable<bool> http_transfer::read_whole(port::reply& reply, std::size_t limit) {
+asio::awaitable<bool> http_transfer::read_whole(port::reply& reply, std::size_t limit, bool is_answer) {
   if (framing_.content_length && *framing_.content_length > limit) {
     reply.detail =
         "an answer of " + std::to_string(*framing_.content_length) + " bytes; the limit is " + std::to_string(limit);
@@ -316,7 +316,7 @@ asio::awaitable<bool> http_transfer::read_whole(port::reply& reply, std::size_t 
   if (framing_.content_length && !body_done_) received_.reserve(static_cast<std::size_t>(*framing_.content_length));
   while (!body_done_ && received_.size() <= limit) {
     if (!co_await fill(reply)) co_return false;
-    interrupt_.heard(async::interrupt::sign::answer);
+    if (is_answer) interrupt_.heard(async::interrupt::sign::answer);
   }
   if (received_.size() > limit) {
     reply.detail = "an answer of more than the limit of " + std::to_string(limit) + " bytes";

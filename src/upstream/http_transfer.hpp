@@ -74,7 +74,8 @@ class http_transfer {
   /// Reads more payload. False: it broke, and `reply` says how; the end of a body is no break.
   boost::asio::awaitable<bool> fill(port::reply& reply);
   /// Reads the whole body into payload().
-  boost::asio::awaitable<bool> read_whole(port::reply& reply, std::size_t limit);
+  /// `is_answer`: each piece of it is a sign of life for the interrupt.
+  boost::asio::awaitable<bool> read_whole(port::reply& reply, std::size_t limit, bool is_answer = false);
 
   /// Says that the rest of the body is of no interest: it is read in the background if it is short, so that the
   /// connection can be used again. Without it a body that is not done costs the connection.

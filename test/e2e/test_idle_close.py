@@ -8,10 +8,13 @@ from collections import Counter
 
 import pytest
 
-from harness.drill import OBSERVE
+from harness.certificates import Authority
+from harness.drill import OBSERVE, Drill
 from harness.faulty_server import CountingServer, Fault, FaultyCarrier, hinted, well
 from harness.fleet import metric
 from harness.load import Callers, Sample
+from harness.mcp_client import McpClient
+from harness.tool_server import Loop
 from harness.waiting import holds, until
 
 IDLE_LIMIT_OF_NODE = 5.0  # seconds, the shortest of common servers; the gateway's own is four
@@ -200,3 +203,34 @@ def test_a_restart_that_takes_a_while_is_waited_for(pair):
         assert_served(kept.burst(count=4))
         again.join()
     assert kept.server.arrived.total() == len(kept.samples) == kept.tools.carried_out.total()
+
+
+def test_a_tls_connection_that_its_server_has_closed_is_not_used(gateway, serve, tmp_path):
+    """close_notify has come before the call is made; the FIN waits for ours."""
+    authority = Authority(tmp_path)
+    through = Drill(gateway, serve, tls=authority.issue("127.0.0.1"), authority=authority)
+
+    async def close() -> None:
+        for writer in list(through.server.writers):
+            writer.close()
+
+    with through.client() as client:
+        for number in range(10):
+            reply = client.call("up__plain", {"run": (run := f"run-{number}")})
+            assert reply.text == f"done {run}", reply.text
+            Loop.run(close())
+            time.sleep(0.05)
+
+
+def test_with_keep_alive_below_the_servers_limit_no_call_is_lost(gateway, serve):
+    """RC-047 (a), (b): the server closes after 500 ms, and calls come just when it does."""
+    tools = CountingServer("plain")
+    server = serve(FaultyCarrier(tools))
+    server.idle_limit = 0.5
+    through = gateway({"upstreams": {"up": {"url": server.url, "keep_alive": "300ms"}}})
+    with McpClient(through.port) as client:
+        for number in range(40):
+            reply = client.call("up__plain", {"run": (run := f"run-{number}")})
+            assert reply.text == f"done {run}", reply.text
+            time.sleep(0.49 + 0.02 * (number % 2))
+    assert set(tools.carried_out.values()) == {1}
