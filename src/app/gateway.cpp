@@ -13,6 +13,7 @@
 #include "observe/metrics.hpp"
 #include "peers/flusher.hpp"
 #include "peers/memory_board.hpp"
+#include "peers/redis/answers.hpp"
 #include "peers/redis/board.hpp"
 #include "peers/redis/fleet.hpp"
 #include "upstream/web_client.hpp"
@@ -25,6 +26,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <random>
@@ -83,7 +85,8 @@ class gateway::wiring {
         fleet_(make_fleet()),
         web_(all_workers(), settings_.max_answer),
         pauses_(fleet_ ? &fleet_->pauses() : nullptr),
-        listings_({settings_, breakers_, metrics_, log_, &web_, &pauses_, &loops_},
+        shared_answers_(make_shared_answers()),
+        listings_({settings_, breakers_, metrics_, log_, &web_, &pauses_, &loops_, shared_answers_.get()},
                   {.changed = [this](const published& fresh) { use(fresh); },
                    .resource_updated = [this](std::string_view uri) { server_->clients().resource_updated(uri); },
                    .notified = {}}) {}
@@ -121,6 +124,16 @@ class gateway::wiring {
                                                  std::string(secret.begin(), secret.end()));
   }
 
+  /// A connection that no tool has a use for is not made.
+  std::unique_ptr<peers::redis::answers> make_shared_answers() {
+    auto where = settings_.shared_state();
+    const bool used = std::ranges::any_of(
+        settings_.tools, [this](const auto& rule) { return settings_.policy_for(rule.pattern).fallback.uses_cache(); });
+    if (!where || !used || settings_.cache.shared_memory == 0) return nullptr;
+    return std::make_unique<peers::redis::answers>(control().io, *where, fresh_seed(), settings_.cache.shared_memory);
+  }
+  port::answer_figures kept_answers() const;
+
   /// A session that is opened before the fleet's secret is known is one that no other replica can read, and a call that
   /// is made before its pauses are known may be one too many. Without Redis there is no fleet to wait for.
   bool knows_fleet() const {
@@ -155,6 +168,7 @@ class gateway::wiring {
   upstream::web_client web_;
   cascade::loops loops_;
   call::pauses pauses_;
+  std::unique_ptr<peers::redis::answers> shared_answers_;  // null: what this gateway keeps is its own
   listings listings_;
   std::vector<std::unique_ptr<call::service>> services_;
   std::unique_ptr<listen::server> server_;
@@ -209,10 +223,22 @@ void gateway::wiring::use_secret(std::string_view secret) {
   fleet_known_.store(true, std::memory_order_relaxed);
 }
 
+port::answer_figures gateway::wiring::kept_answers() const {
+  port::answer_figures all{.bytes = answers_.bytes(), .count = answers_.size()};
+  if (!shared_answers_) return all;
+  const auto shared = shared_answers_->figures();
+  all.told = shared.told;
+  all.dropped = shared.dropped;
+  all.asked = shared.asked;
+  all.unanswered = shared.unanswered;
+  return all;
+}
+
 console::admin_sources gateway::wiring::sources() {
   console::admin_sources from;
   from.metrics = [this] {
-    return metrics_.expose(&breakers_, pauses_.shown(async::worker::now()), listings_.limits().figures());
+    return metrics_.expose(&breakers_, pauses_.shown(async::worker::now()), listings_.limits().figures(),
+                           kept_answers());
   };
   from.ready = [this] {
     if (ready()) return console::readiness{true, {}};
@@ -266,6 +292,7 @@ std::string gateway::wiring::start() {
 
   if (shared_) shared_->start();
   if (fleet_) fleet_->start();
+  if (shared_answers_) shared_answers_->start();
   breakers_.start();
   asio::post(control().io, [this] { upstreams_->start(); });
   for (auto& one : workers_) {
@@ -316,6 +343,7 @@ void gateway::wiring::stop() {
     breakers_.stop();
     if (shared_) shared_->stop();
     if (fleet_) fleet_->stop();
+    if (shared_answers_) shared_answers_->stop();
     guards_.clear();
     for (auto& one : workers_) one->io.stop();
     for (std::thread& one : threads_) one.join();

@@ -202,6 +202,7 @@ std::shared_ptr<const call::directory> listings::build_directory() {
   made_of.web = from_.web;
   made_of.loops = from_.loops;
   made_of.pauses = from_.pauses;
+  made_of.answers = from_.answers;
   std::shared_ptr<const call::directory> fresh = call::directory::build(std::move(made_of));
   // Each list that changes makes a new directory, and most of its problems are those of the one before.
   for (const std::string& problem : fresh->problems()) {

@@ -40,9 +40,10 @@ class listings final : public upstream::observer {
     port::breakers& breakers;
     port::recorder& recorder;
     observe::log& log;
-    port::web* web = nullptr;         ///< null: no http step can run
-    call::pauses* pauses = nullptr;   ///< null: no tool is left alone
-    cascade::loops* loops = nullptr;  ///< null: no call is taken for a loop
+    port::web* web = nullptr;          ///< null: no http step can run
+    call::pauses* pauses = nullptr;    ///< null: no tool is left alone
+    cascade::loops* loops = nullptr;   ///< null: no call is taken for a loop
+    port::answers* answers = nullptr;  ///< kept by other replicas; null: nobody is asked
   };
 
   /// Who is told; each may be empty.

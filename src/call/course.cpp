@@ -4,6 +4,7 @@
 #include "call/respond.hpp"
 #include "call/retries.hpp"
 #include "call/rounds.hpp"
+#include "call/stored.hpp"
 #include "cascade/stand_in.hpp"
 #include "cascade/wording.hpp"
 
@@ -23,6 +24,7 @@ bool continues(const port::incoming_call& call) {
 }  // namespace
 
 boost::asio::awaitable<void> course::run(port::event_sink* client) {
+  if (called_.gives_fresh && give_fresh()) co_return;
   relay way_back({.on = on_,
                   .sink = client,
                   .who = call_.client,
@@ -69,6 +71,22 @@ boost::asio::awaitable<void> course::run(port::event_sink* client) {
   }
 }
 
+/// Without a call, so that no breaker and no budget hears of it. False: there is nothing fresh, or the client goes on
+/// with a dialogue.
+bool course::give_fresh() {
+  step_.now = async::worker::now();
+  if (continues(call_) || !find_fresh(step_)) return false;
+  auto result = cascade::marked(step_.found.result,
+                                {.degraded = false, .served_by = served_by::cache, .age = step_.found.age}, {});
+  if (!result) {
+    step_.found = {};
+    return false;
+  }
+  respond(call_, std::move(*result), out_);
+  record(served_by::cache, false);
+  return true;
+}
+
 /// The primary's bytes, with the client's id in the place of ours.
 void course::pass_on() {
   const bool is_error = primary_.reply.message.is_error;
@@ -84,7 +102,7 @@ void course::store_answer() {
   const std::string_view result = message.result.in(primary_.reply.body.view());
   const bool good = primary_.what.how == cascade::ending::answered && !result.empty();
   if (!cascade::cacheable({called_.read_only, good, message.is_error, in_dialogue_})) return;
-  if (const auto& key = step_.key()) with_.answers.store(*key, result, step_.now);
+  keep(step_, result);
 }
 
 void course::stand_in() {
@@ -120,6 +138,7 @@ void course::record(served_by who, bool is_error) {
                                            .slow = primary_.slow,
                                            .retries = primary_.tries - 1,
                                            .hedged = primary_.hedged,
+                                           .stored = step_.looked,
                                            .took = step_.now - call_.arrived});
 }
 

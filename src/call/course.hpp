@@ -34,6 +34,7 @@ class course {
   const attempt& primary() const { return primary_; }
 
  private:
+  bool give_fresh();
   void pass_on();
   void stand_in();
   void fail();

@@ -21,6 +21,13 @@ constexpr std::size_t most_alternatives = 3;
 constexpr std::string_view get_prompt = "prompts/get", read_resource = "resources/read",
                            complete = "completion/complete";
 
+// What other replicas keep can be found within that, and a primary that hangs must not use up the time for it.
+void keep_time_for_looks(cascade::plan& plan) {
+  for (cascade::step& each : plan.steps) {
+    if (auto* cache = std::get_if<cascade::cache_step>(&each)) cache->look = port::answers::longest_look;
+  }
+}
+
 bool is_object(std::string_view json) {
   error_code error;
   const auto parsed = boost::json::parse(json, error);
@@ -100,6 +107,9 @@ void directory::add(const route::entry& entry, const sources& from) {
   made.idempotency_key =
       made.policy.idempotency_key.empty() ? entry.hints.idempotency_key : made.policy.idempotency_key;
   made.uses_cache = made.read_only && made.policy.fallback.uses_cache();
+  made.gives_fresh = made.uses_cache && made.policy.fallback.gives_fresh();
+  if (made.uses_cache) made.shared_answers = from.answers;
+  if (made.shared_answers != nullptr) keep_time_for_looks(made.policy.fallback);
   if (made.uses_cache) made.fingerprint = protocol::digest_of({entry.alias, entry.original, entry.definition});
 }
 

@@ -8,6 +8,7 @@
 #include "cascade/result_template.hpp"
 #include "cascade/retry.hpp"
 #include "cascade/template.hpp"
+#include "port/answers.hpp"
 #include "port/breakers.hpp"
 #include "port/model.hpp"
 #include "port/policy.hpp"
@@ -67,10 +68,12 @@ struct tool {
   cascade::latency_record* latency = nullptr;  ///< set: a call that takes longer than usual gets a second try beside it
   std::string_view idempotency_key;            ///< the argument that it knows a repeated call by; empty: none
 
-  bool forwards = false;    ///< its calls go with their caller's credential
-  bool read_only = false;   ///< its answers may be stored; the operator's word, else the server's hint
-  bool repeatable = false;  ///< read-only or idempotent: a second call does no harm
-  bool uses_cache = false;  ///< its answers are worth storing: read_only, and a step that looks for them
+  bool forwards = false;     ///< its calls go with their caller's credential
+  bool read_only = false;    ///< its answers may be stored; the operator's word, else the server's hint
+  bool repeatable = false;   ///< read-only or idempotent: a second call does no harm
+  bool uses_cache = false;   ///< its answers are worth storing: read_only, and a step that looks for them
+  bool gives_fresh = false;  ///< of these, some are given without a call
+  port::answers* shared_answers = nullptr;  ///< when uses_cache: what other replicas keep; null: nobody is asked
 
   std::vector<prepared_step> steps;       ///< one for each of policy.fallback.steps
   std::vector<const tool*> alternatives;  ///< tools of other upstreams that have the same name there
@@ -109,6 +112,7 @@ class directory {
     cascade::loops* loops = nullptr;   ///< null: no call is taken for a loop
     call::limiters* limits = nullptr;  ///< null: nothing is limited
     std::function<cascade::concurrency_policy(std::string_view alias)> server_concurrency;  ///< set if `limits` is
+    port::answers* answers = nullptr;  ///< kept by other replicas; null: nobody is asked
   };
 
   /// Control thread. Never fails as a whole: what a policy asks for and cannot be had is in problems(), and that step

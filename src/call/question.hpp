@@ -9,8 +9,8 @@
 
 namespace switchgear::call {
 
-/// The key, or none if the arguments have no canonical form. Two principals share one only for a tool that the operator
-/// called user-independent. A tool that is listed with another definition is another tool.
-std::optional<cascade::answer_key> question(const tool& asked, const port::incoming_call& call);
+/// The key, or none if the arguments have no canonical form. Two principals have one only of `share::all`. A tool that
+/// is listed with another definition is another tool.
+std::optional<cascade::answer_key> question(const tool& asked, const port::incoming_call& call, cascade::share whose);
 
 }  // namespace switchgear::call

@@ -5,11 +5,10 @@
 #include "call/found.hpp"
 #include "call/http_step.hpp"
 #include "call/model_step.hpp"
-#include "call/question.hpp"
 #include "call/retries.hpp"
 #include "call/rounds.hpp"
 #include "call/step_request.hpp"
-#include "cascade/stand_in.hpp"
+#include "call/stored.hpp"
 #include "protocol/text.hpp"
 
 #include <boost/json.hpp>
@@ -23,20 +22,6 @@ using cascade::ending;
 using cascade::served_by;
 
 constexpr int most_levels = 128;  // of a result that is mapped
-
-// It was the tool's own answer, but no SDK takes what does not fit. A schema that cannot be read does not come into it:
-// the client had that answer before.
-cascade::event look_in_cache(step_context& of, std::size_t number, const cascade::cache_step& step) {
-  if (!of.called.uses_cache || !of.key()) return {ending::miss};
-  auto hit = of.with.answers.find(*of.key(), of.now, step.max_age);
-  if (!hit) return {ending::miss};
-  if (of.called.output != nullptr && !fits(of, number, cascade::structured_of(*hit->result))) return {ending::unfit};
-  of.found.stored = std::move(hit->result);
-  of.found.result = *of.found.stored;
-  of.found.age = hit->age;
-  of.found.who = served_by::cache;
-  return {ending::hit};
-}
 
 /// What another did instead of answering. Of one that said nothing there is nothing to say.
 void explain_reply(step_context& of, std::size_t number, const attempt& tried) {
@@ -114,11 +99,6 @@ cascade::event take_fixed(step_context& of, const prepared_step& step) {
 
 }  // namespace
 
-const std::optional<cascade::answer_key>& step_context::key() {
-  if (!made_key) made_key.emplace(question(called, call));
-  return *made_key;
-}
-
 void step_context::explain(std::size_t number, std::string_view detail) {
   constexpr std::size_t longest = 120;
   if (detail.empty()) return;
@@ -134,7 +114,7 @@ cascade::event event_of(const attempt& tried, const tool& target, bool in_dialog
 
 boost::asio::awaitable<cascade::event> try_step(step_context& of, std::size_t number) {
   const cascade::step& step = of.called.policy.fallback.steps[number];
-  if (const auto* cache = std::get_if<cascade::cache_step>(&step)) co_return look_in_cache(of, number, *cache);
+  if (const auto* cache = std::get_if<cascade::cache_step>(&step)) co_return co_await find_stored(of, *cache, number);
   if (std::holds_alternative<cascade::tool_step>(step)) co_return co_await call_other_tool(of, number);
   if (std::holds_alternative<cascade::http_step>(step)) co_return co_await ask_endpoint(of, number);
   if (std::holds_alternative<cascade::model_step>(step)) co_return co_await ask_model(of, number);

@@ -15,6 +15,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -58,10 +59,10 @@ struct step_context {
   found_answer found;  ///< after an event `hit`
   /// Why a step ended as it did, for people, by the step's number; short or empty where nobody has more to say.
   std::vector<std::string> details;
-  std::optional<std::optional<cascade::answer_key>> made_key;
+  /// Keys of stored answers, by cascade::share, made when first needed.
+  std::array<std::optional<std::optional<cascade::answer_key>>, cascade::share_count> keys;
+  cascade::stored_answer looked = cascade::stored_answer::unasked;
 
-  /// The key of a stored answer, made when first needed.
-  const std::optional<cascade::answer_key>& key();
   void explain(std::size_t number, std::string_view detail);
 };
 

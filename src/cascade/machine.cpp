@@ -82,7 +82,7 @@ time_point machine::deadline_before(std::size_t step, time_point begin, bool may
   duration needed{};
   for (; step < step_count(); ++step) {
     const cascade::step& later = plan_.steps[step];
-    if (!tried_before(step) && (may_act_later || !may_act(later))) needed += minimum_time(later);
+    if (!tried_before(step) && (may_act_later || !may_act(later))) needed += time_kept_for(later);
   }
   if (needed == duration::zero()) return deadline_;
   needed += timers_may_be_late + needed / 4;

@@ -17,6 +17,11 @@ duration minimum_time(const step& which) {
   return duration::zero();
 }
 
+duration time_kept_for(const step& which) {
+  const auto* cache = std::get_if<cache_step>(&which);
+  return cache != nullptr ? cache->look : minimum_time(which);
+}
+
 bool may_act(const step& which) {
   const auto* http = std::get_if<http_step>(&which);
   return http != nullptr ? !http->reads() : std::holds_alternative<tool_step>(which);
@@ -40,6 +45,22 @@ std::string_view name(http_step::verb method) {
 
 bool plan::uses_cache() const {
   return std::ranges::any_of(steps, [](const step& one) { return std::holds_alternative<cache_step>(one); });
+}
+
+bool plan::gives_fresh() const {
+  return std::ranges::any_of(steps, [](const step& one) {
+    const auto* cache = std::get_if<cache_step>(&one);
+    return cache != nullptr && cache->fresh_for > duration::zero();
+  });
+}
+
+duration plan::longest_age(share whose) const {
+  duration longest{};
+  for (const step& one : steps) {
+    const auto* cache = std::get_if<cache_step>(&one);
+    if (cache != nullptr && cache->share == whose) longest = std::max(longest, cache->max_age);
+  }
+  return longest;
 }
 
 }  // namespace switchgear::cascade

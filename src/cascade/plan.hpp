@@ -14,9 +14,19 @@
 
 namespace switchgear::cascade {
 
-/// The last good answer to the same arguments by the same caller, if it is not older than `max_age` (> 0).
+/// Whose answers a cache step gives.
+enum class share : std::uint8_t {
+  principal,  ///< those that the caller got
+  all,        ///< those that anybody got: by the operator's word the tool answers every caller alike
+};
+inline constexpr unsigned share_count = 2;
+
+/// The last good answer to the same arguments, if it is not older than `max_age` (> 0).
 struct cache_step {
   duration max_age = std::chrono::minutes(10);
+  duration fresh_for{};  ///< while it is no older than this, it is given without a call of the tool; 0: never
+  cascade::share share = cascade::share::principal;
+  duration look{};  ///< what is kept of the deadline for asking other replicas; not configured; 0: they are not asked
 };
 
 /// What of another's answer becomes the stand-in: templates over that answer (cascade/template.hpp). Both empty: the
@@ -82,6 +92,10 @@ std::string_view name(const step& which);
 /// How much of the deadline must be left for the step to be begun; zero: it takes none.
 duration minimum_time(const step& which);
 
+/// How much of the deadline is kept back for the step by what comes before it: its minimum_time, or what asking other
+/// replicas may take.
+duration time_kept_for(const step& which);
+
 /// It may take effect somewhere, so it must not follow a call that may have taken effect already.
 bool may_act(const step& which);
 
@@ -95,6 +109,10 @@ struct plan {
   std::vector<step> steps;
 
   bool uses_cache() const;
+  /// Some answers are given without a call.
+  bool gives_fresh() const;
+  /// For how long an answer of that kind may be of use: the longest max_age. 0: no step gives such.
+  duration longest_age(share whose) const;
 };
 
 }  // namespace switchgear::cascade

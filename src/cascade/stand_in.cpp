@@ -93,8 +93,8 @@ std::string to_json(const marker& what) {
   // The words are our own: nothing in them needs escaping.
   std::string out;
   out.reserve(384);
-  out.append(R"({"degraded":true,"served_by":")").append(name(what.served_by));
-  out += '"';
+  out.append(R"({"degraded":)").append(what.degraded ? "true" : "false");
+  out.append(R"(,"served_by":")").append(name(what.served_by)).append(R"(")");
   if (what.reason != reason::none) out.append(R"(,"reason":")").append(name(what.reason)).append(R"(")");
   if (what.timer != timer::none) out.append(R"(,"timer":")").append(name(what.timer)).append(R"(")");
   if (!what.state.empty()) out.append(R"(,"state":")").append(what.state).append(R"(")");
@@ -103,6 +103,7 @@ std::string to_json(const marker& what) {
   number(out, R"(,"retry_after_ms":)", what.retry_after);
   if (what.outcome_unknown) out += R"(,"outcome":"unknown")";
   if (what.repeated > 0) out.append(R"(,"repeated":)").append(std::to_string(what.repeated));
+  if (!what.degraded) return out += '}';
   out += R"(,"steps":[)";
   for (const trail::entry& step : what.steps) {
     if (&step != what.steps.begin()) out += ',';

@@ -18,6 +18,7 @@ inline constexpr std::string_view marker_key = "dev.switchgear/call";
 
 /// What the marker says. Unset members are left out of it.
 struct marker {
+  bool degraded = true;  ///< false: the tool was not called, and why not is nothing to say
   cascade::served_by served_by = cascade::served_by::none;
   cascade::reason reason = cascade::reason::none;
   cascade::timer timer = timer::none;   ///< what ended the primary's last try

@@ -23,6 +23,16 @@ enum class reason : std::uint8_t {
 };
 inline constexpr unsigned reason_count = 9;
 
+/// Where a stored answer was looked for, and where it was found.
+enum class stored_answer : std::uint8_t {
+  unasked,  ///< nowhere: no step got so far, or the tool has none
+  missing,  ///< wherever there is to look, and not found
+  fresh,    ///< in this gateway's memory, before any call
+  memory,   ///< in this gateway's memory
+  shared,   ///< where replicas keep answers for each other
+};
+inline constexpr unsigned stored_answer_count = 5;
+
 /// Which limit ended a try that took too long.
 enum class timer : std::uint8_t {
   none,
@@ -37,6 +47,11 @@ enum class timer : std::uint8_t {
 constexpr std::string_view name(timer which) {
   constexpr std::string_view names[] = {"none", "connect", "first_byte", "idle", "total", "probe", "deadline"};
   return names[static_cast<unsigned>(which)];
+}
+
+constexpr std::string_view name(stored_answer where) {
+  constexpr std::string_view names[] = {"unasked", "missing", "fresh", "memory", "shared"};
+  return names[static_cast<unsigned>(where)];
 }
 
 constexpr std::string_view name(served_by who) {

@@ -37,8 +37,12 @@ bool says_what_it_takes(const field& step, const cascade::result_mapping& result
   return false;
 }
 
-bool can_be_used(const field& /*step*/, const cascade::cache_step& /*read*/) {
-  return true;
+bool can_be_used(const field& step, const cascade::cache_step& read) {
+  if (read.fresh_for <= read.max_age) return true;
+  step.nearest("fresh_for")
+      .fail("is longer than `max_age`, which is " + format_duration(read.max_age) +
+            "; a fresh answer must not be too old");
+  return false;
 }
 
 bool can_be_used(const field& step, const cascade::tool_step& read) {
@@ -155,6 +159,15 @@ const keys<cascade::cache_step>& cache_step_keys() {
       value_key<cascade::cache_step>(
           "max_age", a_duration(1s, 24h), [](auto& to) -> auto& { return to.max_age; },
           "An older answer is not given."),
+      value_key<cascade::cache_step>(
+          "fresh_for", a_duration(1ms, 24h, zero::off), [](auto& to) -> auto& { return to.fresh_for; },
+          "While this gateway has an answer of its own that is no older, the tool is not called. Must not be over "
+          "`max_age`. `0`: the tool is always called."),
+      value_key<cascade::cache_step>(
+          "share", one_of<cascade::share>({{"principal", cascade::share::principal}, {"all", cascade::share::all}}),
+          [](auto& to) -> auto& { return to.share; },
+          "Whose answers are given: `principal` those that the caller got, `all` those that anybody got, of a tool "
+          "that answers every caller alike."),
   };
   return table;
 }

@@ -26,8 +26,9 @@ struct admin_settings {
 
 /// Bounds of the store of last good answers.
 struct cache_settings {
-  std::size_t memory = 64 * 1024 * 1024;  ///< bytes in all; 0: nothing is kept
-  std::size_t entry = 1024 * 1024;        ///< bytes of one answer; a larger one is not kept
+  std::size_t memory = 64 * 1024 * 1024;          ///< bytes in all; 0: nothing is kept
+  std::size_t entry = 1024 * 1024;                ///< bytes of one answer; a larger one is not kept
+  std::size_t shared_memory = 256 * 1024 * 1024;  ///< bytes in Redis, of all replicas; 0: none tells of its own
 };
 
 /// A configured tool server and the breaker that watches it as a whole.

@@ -197,7 +197,12 @@ const keys<gateway>& cache_keys() {
           "Most memory for last good answers; the least used go first. `0`: none is kept."),
       value_key<gateway>(
           "entry", a_size(KiB, 64 * MiB), [](auto& to) -> auto& { return to.cache.entry; },
-          "Largest answer that is kept."),
+          "Largest answer that is kept. Other replicas are told of those up to 1MiB."),
+      value_key<gateway>(
+          "shared_memory", a_size(32 * MiB, 1024 * 1024 * MiB, zero::off),
+          [](auto& to) -> auto& { return to.cache.shared_memory; },
+          "With a Redis in `state`: most memory there for answers that replicas keep for each other. Those that expire "
+          "first go first. `0`: each replica has its own alone."),
   };
   return table;
 }
@@ -300,6 +305,17 @@ const keys<gateway>& gateway_keys() {
   return table;
 }
 
+void check_cache(const field& root, const gateway& made) {
+  const field cache = root.nearest("cache");
+  if (made.cache.memory != 0 && made.cache.entry > made.cache.memory) {
+    cache.nearest("entry").fail("is larger than `cache.memory`; write a smaller one");
+  }
+  const node* written = root.at().find("cache");
+  if (written != nullptr && written->find("shared_memory") != nullptr && !made.shared_state()) {
+    cache.nearest("shared_memory").warn("is not used while `state` is memory");
+  }
+}
+
 void check_gateway(const field& root, const gateway& made) {
   check_redis(root, made);
   check_sessions(root, made);
@@ -311,9 +327,7 @@ void check_gateway(const field& root, const gateway& made) {
   if (made.listen.port != 0 && made.listen.port == made.admin.port && made.listen.address == made.admin.address) {
     root.nearest("admin").fail("is the same address as `listen`; choose another port");
   }
-  if (made.cache.memory != 0 && made.cache.entry > made.cache.memory) {
-    root.nearest("cache").nearest("entry").fail("is larger than `cache.memory`; write a smaller one");
-  }
+  check_cache(root, made);
   if (made.upstreams.empty()) root.nearest("upstreams").warn("no upstreams, so the gateway has no tools");
   if (root.at().find("tools") != nullptr) check_tools(root.nearest("tools"), made);
 }

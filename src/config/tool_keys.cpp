@@ -140,9 +140,6 @@ const keys<port::tool_policy>& tool_keys() {
           "read_only", maybe(a_flag()), [](auto& to) -> auto& { return to.read_only; },
           "Whether the tool only reads. Not set: the server's own hint decides. A tool that writes is never "
           "called a second time when the first call may have arrived, and its answers are not kept."),
-      value_key<target>(
-          "shared", a_flag(), [](auto& to) -> auto& { return to.user_independent; },
-          "The tool answers every caller alike, so that an answer kept for one may be given to another."),
       section_key<target>(
           "breaker", breaker_keys(), [](auto& to) -> auto& { return to.breaker; },
           "The tool's breaker; what is not set here is taken from the top-level `breaker`."),

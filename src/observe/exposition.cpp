@@ -97,6 +97,8 @@ void add_tools(const std::vector<tool_view>& tools, std::vector<MetricFamily>& o
   family damped(MetricType::Counter, "switchgear_loops_damped_total",
                 "Calls that were not made, since the same one has failed again and again");
   family slow(MetricType::Counter, "switchgear_slow_total", "Calls that took longer than the p99 limit");
+  family stored(MetricType::Counter, "switchgear_cache_looks_total",
+                "Calls for which a stored answer was looked for, by where it was found");
   for (const auto& [name, totals] : tools) {
     for (unsigned who = 0; who < cascade::served_by_count; ++who) {
       for (unsigned why = 0; why < cascade::reason_count; ++why) {
@@ -113,8 +115,12 @@ void add_tools(const std::vector<tool_view>& tools, std::vector<MetricFamily>& o
     retries.count({label("tool", name)}, totals.retries);
     hedges.count({label("tool", name)}, totals.hedges);
     damped.count({label("tool", name)}, totals.damped);
+    for (unsigned where = 0; where < cascade::stored_answer_count; ++where) {
+      stored.count({label("tool", name), label("found", cascade::name(static_cast<cascade::stored_answer>(where)))},
+                   totals.stored[where]);
+    }
   }
-  for (family* each : {&calls, &took, &is_error, &refused, &slow, &retries, &hedges, &damped})
+  for (family* each : {&calls, &took, &is_error, &refused, &slow, &retries, &hedges, &damped, &stored})
     std::move(*each).into(out);
 }
 
@@ -155,6 +161,20 @@ void add_throttled(const std::vector<port::throttled_tool>& tools, std::vector<M
     left.gauge({label("tool", each.name)}, seconds(each.left));
   }
   for (family* each : {&answers, &left}) std::move(*each).into(out);
+}
+
+void add_answers(const port::answer_figures& of, std::vector<MetricFamily>& out) {
+  family bytes(MetricType::Gauge, "switchgear_cache_bytes", "Memory that stored answers take, of cache.memory");
+  bytes.gauge({}, static_cast<double>(of.bytes));
+  family count(MetricType::Gauge, "switchgear_cache_answers", "Answers that are stored in memory");
+  count.gauge({}, static_cast<double>(of.count));
+  family shared(MetricType::Counter, "switchgear_cache_shared_total",
+                "Answers told to other replicas, or dropped on the way; looks for theirs, and those without an answer");
+  shared.count({label("event", "told")}, of.told);
+  shared.count({label("event", "dropped")}, of.dropped);
+  shared.count({label("event", "asked")}, of.asked);
+  shared.count({label("event", "unanswered")}, of.unanswered);
+  for (family* each : {&bytes, &count, &shared}) std::move(*each).into(out);
 }
 
 void add_board(const port::board_figures& of, std::vector<MetricFamily>& out) {
@@ -232,7 +252,7 @@ void add_process(double started, std::vector<MetricFamily>& out) {
 }  // namespace
 
 std::string metrics::expose(const port::breakers* circuits, const std::vector<port::throttled_tool>& throttled,
-                            const std::vector<port::limit_figures>& limits) const {
+                            const std::vector<port::limit_figures>& limits, const port::answer_figures& answers) const {
   // Asked for before our lock: the breakers have one of their own, and theirs may be held while a transition comes
   // here.
   const std::vector<port::circuit> states = circuits ? circuits->snapshot() : std::vector<port::circuit>();
@@ -294,6 +314,7 @@ std::string metrics::expose(const port::breakers* circuits, const std::vector<po
   }
   add_circuits(states, families);
   add_throttled(throttled, families);
+  add_answers(answers, families);
   if (circuits) add_board(circuits->board(), families);
   add_limits(limits, families);
   add_process(started_, families);

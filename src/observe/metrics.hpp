@@ -2,6 +2,7 @@
 #pragma once
 
 #include "observe/tool_counters.hpp"
+#include "port/answers.hpp"
 #include "port/limit_figures.hpp"
 #include "port/pauses.hpp"
 #include "port/recorder.hpp"
@@ -48,10 +49,11 @@ class metrics final : public port::recorder {
   void board_changed(bool shared, std::string_view reason) override;
 
   /// The text exposition (version 0.0.4) of everything counted, with the breakers' states when given, the tools that
-  /// asked for fewer calls, and the limits. Takes about 10 us a tool: not for a data thread. Series that never counted
-  /// are left out.
+  /// asked for fewer calls, the limits, and what is kept of answers. Takes about 10 us a tool: not for a data thread.
+  /// Series that never counted are left out.
   std::string expose(const port::breakers* circuits = nullptr, const std::vector<port::throttled_tool>& throttled = {},
-                     const std::vector<port::limit_figures>& limits = {}) const;
+                     const std::vector<port::limit_figures>& limits = {},
+                     const port::answer_figures& answers = {}) const;
 
   /// Content-Type of expose().
   static constexpr std::string_view media_type = "text/plain; version=0.0.4; charset=utf-8";
@@ -100,7 +102,7 @@ class metrics final : public port::recorder {
   std::map<transition_key, std::uint64_t> transitions_;
   std::map<std::string, upstream_seen, std::less<>> upstreams_;
   std::map<std::string, std::uint64_t> late_answers_;  // by upstream
-  std::set<std::string, std::less<>> rejecting_;  // aliases of those that reject the operator's credential
+  std::set<std::string, std::less<>> rejecting_;       // aliases of those that reject the operator's credential
 };
 
 }  // namespace switchgear::observe

@@ -19,6 +19,7 @@ void tool_counters::add(const port::call_record& record) noexcept {
   if (record.hedged) hedges.add(1);
   if (record.retries > 0) retries.add(record.retries);
   if (record.damped) damped.add(1);
+  if (record.stored != cascade::stored_answer::unasked) stored[static_cast<unsigned>(record.stored)].add(1);
 }
 
 void tool_counters::add_to(tool_totals& sum) const {
@@ -33,6 +34,7 @@ void tool_counters::add_to(tool_totals& sum) const {
   sum.retries += retries.value();
   sum.hedges += hedges.value();
   sum.damped += damped.value();
+  for (std::size_t i = 0; i < stored.size(); ++i) sum.stored[i] += stored[i].value();
 }
 
 }  // namespace switchgear::observe

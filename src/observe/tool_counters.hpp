@@ -49,6 +49,7 @@ struct tool_totals {
   std::uint64_t retries = 0;
   std::uint64_t hedges = 0;
   std::uint64_t damped = 0;
+  std::array<std::uint64_t, cascade::stored_answer_count> stored{};
 
   std::uint64_t all_calls() const;
 };
@@ -64,6 +65,7 @@ struct alignas(64) tool_counters {
   counter retries;
   counter hedges;
   counter damped;
+  std::array<counter, cascade::stored_answer_count> stored;
 
   /// The one writer.
   void add(const port::call_record& record) noexcept;

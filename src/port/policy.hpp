@@ -36,9 +36,6 @@ struct tool_policy {
   /// once an upstream may know of a call, and what may be kept as a stored answer.
   std::optional<bool> read_only;
 
-  /// Every caller may get an answer that was stored for another one.
-  bool user_independent = false;
-
   breaker::settings breaker;  ///< of the tool's scope, with the policy for isError
 
   /// An isError result whose text holds one of these counts as the tool's failure, whatever the isError policy says.

@@ -21,6 +21,7 @@ struct call_record {
   bool hedged = false;   ///< a second try of the primary ran beside the first
   bool damped = false;   ///< not made, since the same call has failed again and again
   unsigned retries = 0;  ///< tries of the primary beyond the first
+  cascade::stored_answer stored = cascade::stored_answer::unasked;  ///< what came of the last look for one
   duration took{};
 };
 

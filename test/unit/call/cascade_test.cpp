@@ -70,8 +70,7 @@ TEST(a_stored_answer, is_not_given_to_another_principal) {
 
 TEST(a_stored_answer, is_given_to_everybody_if_the_operator_says_so) {
   gateway gate(reading_tool);
-  gate.policy().fallback.steps = {cache_step{10min}};
-  gate.policy().user_independent = true;
+  gate.policy().fallback.steps = {cache_step{.max_age = 10min, .share = cascade::share::all}};
   gate.principal = "ann";
   gate.search.answer(good_answer);
   gate.ask();
@@ -79,6 +78,24 @@ TEST(a_stored_answer, is_given_to_everybody_if_the_operator_says_so) {
 
   gate.principal = "bob";
   EXPECT_FALSE(gate.ask().is_error());
+}
+
+TEST(a_stored_answer, is_that_of_everybody_only_in_the_step_that_says_so) {
+  gateway gate(reading_tool);
+  gate.policy().fallback.steps = {cache_step{.max_age = 1ms},
+                                  cache_step{.max_age = 10min, .share = cascade::share::all}};
+  gate.principal = "ann";
+  gate.search.answer(good_answer);
+  gate.ask();
+  EXPECT_EQ(gate.answers.size(), 2U) << "one for each kind";
+  gate.breakers.open("search__query", 1s, 21s);
+
+  gate.principal = "bob";
+  const heard answer = gate.ask();
+
+  EXPECT_EQ(boost::json::serialize(answer.result().at("_meta").at(cascade::marker_key).at("steps")),
+            R"(["primary:refused","cache:miss","cache:hit"])");
+  EXPECT_EQ(gate.recorder.calls[1].stored, cascade::stored_answer::memory);
 }
 
 TEST(a_stored_answer, is_not_given_after_the_tool_has_changed) {

@@ -7,6 +7,7 @@
 #include "cascade/stand_in.hpp"
 #include "protocol/definitions_list.hpp"
 #include "route/prompts.hpp"
+#include "support/fake_answers.hpp"
 #include "support/fake_breakers.hpp"
 #include "support/fake_pauses.hpp"
 #include "support/fake_recorder.hpp"
@@ -75,6 +76,8 @@ class gateway {
   call::pauses paused{&others};
   limiters limits;
   std::map<std::string, cascade::concurrency_policy, std::less<>> server_concurrency;
+  test::fake_answers shared;  ///< what other replicas keep, when shares_answers
+  bool shares_answers = false;
   std::map<std::string, port::tool_policy, std::less<>> policies;
   std::string principal;
   std::string head;          ///< the HTTP head of its requests
@@ -205,7 +208,8 @@ class gateway {
          &paused,
          &loops,
          &limits,
-         [this](std::string_view alias) { return server_concurrency[std::string(alias)]; }});
+         [this](std::string_view alias) { return server_concurrency[std::string(alias)]; },
+         shares_answers ? &shared : nullptr});
     service_ = std::make_unique<service>(directory_, breakers, recorder, answers, sealed, 1);
   }
 

@@ -169,6 +169,15 @@ TEST(the_primary, has_all_of_the_time_when_nothing_behind_it_needs_any) {
   EXPECT_EQ(machine(harmless, "main", deadline).primary_deadline(start, true), deadline);
 }
 
+TEST(the_primary, leaves_time_to_ask_other_replicas_and_the_step_is_begun_without_it_too) {
+  const plan steps{{cache_step{.look = 50ms}}};
+  machine cascade(steps, "main", deadline);
+
+  EXPECT_EQ(cascade.primary_deadline(start, true), deadline - 82500us);
+  EXPECT_EQ(cascade.primary_deadline(start, false), deadline - 82500us);
+  EXPECT_EQ(cascade.on({ending::timed_out, reason::timeout}, deadline).what, verb::try_step);
+}
+
 TEST(the_primary, has_all_of_the_time_when_the_steps_would_take_half_of_it) {
   const plan greedy{{tool_step{.name = "one", .minimum_time = 784ms}}},
       modest{{tool_step{.name = "one", .minimum_time = 780ms}}};

@@ -234,6 +234,14 @@ TEST(a_timeout_that_the_deadline_comes_before, is_warned_of) {
   }
 }
 
+TEST(memory_for_answers_in_a_redis_that_is_none, is_warned_of) {
+  EXPECT_NE(only_warning("cache: {shared_memory: 64MiB}\n").find("cache.shared_memory: is not used"),
+            std::string::npos);
+  EXPECT_TRUE(with_a_server("state: redis://h\ncache: {shared_memory: 64MiB}\n").warnings.empty());
+  EXPECT_EQ(only_error("cache: {shared_memory: 1MiB}\n").substr(0, 47),
+            "test.yaml:1:24: cache.shared_memory: \"1MiB\" is ");
+}
+
 TEST(a_second_try_of_a_tool_that_writes, is_warned_of) {
   EXPECT_NE(only_warning("tools: {x: {read_only: false, hedge: {quantile: 95%}}}\n").find("tools.x.hedge"),
             std::string::npos);

@@ -106,6 +106,8 @@ std::vector<key_case> top_level_cases() {
        [](const gateway& g) { return g.redis.settings_version == 7; }},
       {"cache.memory", "cache: {memory: 2MiB}", [](const gateway& g) { return g.cache.memory == 2u << 20; }},
       {"cache.entry", "cache: {entry: 2KiB}", [](const gateway& g) { return g.cache.entry == 2048; }},
+      {"cache.shared_memory", "state: redis://h\ncache: {shared_memory: 64MiB}",
+       [](const gateway& g) { return g.cache.shared_memory == 64u << 20; }},
   };
 }
 
@@ -170,7 +172,6 @@ std::vector<key_case> tool_cases() {
       {"tool.deadline", rule("deadline: 5s"), [](const gateway& g) { return tool(g).deadline == 5s; }},
       {"tool.patience", rule("patience: 7s"), [](const gateway& g) { return tool(g).patience == 7s; }},
       {"tool.read_only", rule("read_only: false"), [](const gateway& g) { return tool(g).read_only == false; }},
-      {"tool.shared", rule("shared: true"), [](const gateway& g) { return tool(g).user_independent; }},
       {"tool.breaker", rule("breaker: {error_rate: 10%}"),
        [](const gateway& g) {
          return tool(g).breaker.error_rate == 0.10 && g.policy_for("other").breaker.error_rate == 0.15;
@@ -218,6 +219,10 @@ std::vector<key_case> tool_cases() {
       {"tool.fallback", fallback("cache: {}"), [](const gateway& g) { return tool(g).fallback.uses_cache(); }},
       {"cache_step.max_age", fallback("cache: {max_age: 3m}"),
        [](const gateway& g) { return step<cascade::cache_step>(tool(g)).max_age == 3min; }},
+      {"cache_step.fresh_for", fallback("cache: {fresh_for: 3s}"),
+       [](const gateway& g) { return step<cascade::cache_step>(tool(g)).fresh_for == 3s; }},
+      {"cache_step.share", fallback("cache: {share: all}"),
+       [](const gateway& g) { return step<cascade::cache_step>(tool(g)).share == cascade::share::all; }},
       {"tool_step.name", fallback("tool: {name: b__q}"),
        [](const gateway& g) { return step<cascade::tool_step>(tool(g)).name == "b__q"; }},
       {"tool_step.arguments",

@@ -118,6 +118,12 @@ TEST(a_fallback, that_cannot_work_is_an_error) {
   EXPECT_NE(said("{tool: {name: b, arguments: [x]}}").find("a mapping is needed"), std::string::npos);
   EXPECT_NE(said("{static: {text: a, structured: 5}}").find("a mapping is needed"), std::string::npos);
   EXPECT_NE(said("{static: {text: a, structured: {x: 1e999}}}").find("too large"), std::string::npos);
+  EXPECT_NE(said("{cache: {max_age: 5s, fresh_for: 6s}}")
+                .find("test.yaml:1:60: tools.s__q.fallback[1].cache.fresh_for: is longer than `max_age`, which is 5s"),
+            std::string::npos)
+      << said("{cache: {max_age: 5s, fresh_for: 6s}}");
+  EXPECT_EQ(said("{cache: {max_age: 5s, fresh_for: 5s}}"), "");
+  EXPECT_NE(said("{cache: {share: everybody}}").find("principal"), std::string::npos);
   EXPECT_NE(said("{cache: {}}, {cache: {}}, {cache: {}}, {cache: {}}, {cache: {}}, {cache: {}}, {cache: {}}, {cache: "
                  "{}}, {cache: {}}")
                 .find("more than 8 steps"),

@@ -90,6 +90,31 @@ TEST(metrics, show_tools_that_asked_for_fewer_calls) {
   EXPECT_EQ(samples[R"(switchgear_pause_seconds{tool="b__t"})"], "0");
 }
 
+TEST(metrics, show_where_stored_answers_were_found_and_what_is_kept) {
+  using cascade::stored_answer;
+  metrics counted(2);
+  const std::uint32_t query = counted.tool_slot("search__query");
+  for (const auto where :
+       {stored_answer::fresh, stored_answer::shared, stored_answer::shared, stored_answer::missing}) {
+    counted.call_finished(where == stored_answer::fresh ? 0 : 1, {.tool = query, .stored = where});
+  }
+  counted.call_finished(0, {.tool = query});
+
+  auto samples = samples_of(counted.expose(
+      nullptr, {}, {}, {.bytes = 5000, .count = 7, .told = 3, .dropped = 2, .asked = 9, .unanswered = 1}));
+  EXPECT_EQ(samples[R"(switchgear_cache_looks_total{tool="search__query",found="fresh"})"], "1");
+  EXPECT_EQ(samples[R"(switchgear_cache_looks_total{tool="search__query",found="shared"})"], "2");
+  EXPECT_EQ(samples[R"(switchgear_cache_looks_total{tool="search__query",found="missing"})"], "1");
+  EXPECT_FALSE(samples.contains(R"(switchgear_cache_looks_total{tool="search__query",found="memory"})"));
+  EXPECT_FALSE(samples.contains(R"(switchgear_cache_looks_total{tool="search__query",found="unasked"})"));
+  EXPECT_EQ(samples["switchgear_cache_bytes"], "5000");
+  EXPECT_EQ(samples["switchgear_cache_answers"], "7");
+  EXPECT_EQ(samples[R"(switchgear_cache_shared_total{event="told"})"], "3");
+  EXPECT_EQ(samples[R"(switchgear_cache_shared_total{event="dropped"})"], "2");
+  EXPECT_EQ(samples[R"(switchgear_cache_shared_total{event="asked"})"], "9");
+  EXPECT_EQ(samples[R"(switchgear_cache_shared_total{event="unanswered"})"], "1");
+}
+
 TEST(metrics, leave_out_series_that_never_counted) {
   metrics counted(1);
   counted.tool_slot("search__query");
