@@ -7,10 +7,13 @@
 #include "config/tool_keys.hpp"
 #include "config/values.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 namespace switchgear::config {
 namespace {
@@ -82,6 +85,28 @@ void check_reading(const field& rule, const port::tool_policy& policy) {
       .warn("`read_only` is false, and only tools that read get a second try beside the first");
 }
 
+/// Whether the pattern may cover a tool of a server that sees its callers' credentials.
+bool may_forward(std::string_view pattern, const gateway& made) {
+  const bool open = pattern.ends_with('*');
+  if (open) pattern.remove_suffix(1);
+  return std::ranges::any_of(made.upstreams, [&](const upstream& each) {
+    if (each.link.http.forward.empty()) return false;
+    const std::string begin = each.link.alias + "__";
+    return made.names == route::naming::plain || pattern.starts_with(begin) || (open && begin.starts_with(pattern));
+  });
+}
+
+void check_sharing(const field& rule, std::string_view pattern, const port::tool_policy& policy, const gateway& made) {
+  if (rule.at().find("fallback") == nullptr || !may_forward(pattern, made)) return;
+  for (std::size_t i = 0; i < policy.fallback.steps.size(); ++i) {
+    const auto* cache = std::get_if<cascade::cache_step>(&policy.fallback.steps[i]);
+    if (cache == nullptr || cache->share != cascade::share::all) continue;
+    place_of_step(rule, i).warn(
+        "gives everybody what a server answered to one caller's credential, which is in `forward`; write `share: "
+        "principal` unless it answers all alike");
+  }
+}
+
 void check_retry(const field& rule, const cascade::retry_policy& retry) {
   if (rule.at().find("retry") == nullptr || retry.backoff <= retry.longest_pause) return;
   const char* wrong = sets(rule, "retry", "backoff") ? "backoff" : "longest_pause";
@@ -105,6 +130,7 @@ void check_tools(const field& at, const gateway& made) {
     check_retry(place, policy.retry);
     check_retry_time(place, policy);
     check_reading(place, policy);
+    check_sharing(place, rule.pattern, policy, made);
     if (place.at().find("fallback") != nullptr) check_fallback(place, rule.pattern, policy);
   }
   check_circles(at, made);

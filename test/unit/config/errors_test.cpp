@@ -234,6 +234,21 @@ TEST(a_timeout_that_the_deadline_comes_before, is_warned_of) {
   }
 }
 
+TEST(everybodys_answers_of_a_server_that_sees_credentials, are_warned_of) {
+  const auto said = [](const std::string& pattern, const std::string& share, const std::string& more = {}) {
+    const reading made = read("upstreams: {s: {url: 'http://h', forward: [authorization]}, t: {url: 'http://i'}}\n" +
+                              more + "tools: {'" + pattern + "': {fallback: [{cache: {share: " + share + "}}]}}\n");
+    return joined(lines(made.warnings));
+  };
+  EXPECT_NE(said("s__q", "all").find("test.yaml:2:29: tools.s__q.fallback[1]: gives everybody what"), std::string::npos)
+      << said("s__q", "all");
+  EXPECT_NE(said("*", "all").find("gives everybody"), std::string::npos);
+  EXPECT_NE(said("s__q*", "all").find("gives everybody"), std::string::npos);
+  EXPECT_EQ(said("s__q", "principal"), "");
+  EXPECT_EQ(said("t__*", "all"), "");
+  EXPECT_EQ(said("s_x*", "all"), "");
+}
+
 TEST(memory_for_answers_in_a_redis_that_is_none, is_warned_of) {
   EXPECT_NE(only_warning("cache: {shared_memory: 64MiB}\n").find("cache.shared_memory: is not used"),
             std::string::npos);
