@@ -12,7 +12,6 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
-#include <filesystem>
 
 namespace switchgear::test {
 
@@ -71,10 +70,7 @@ bool until(const std::function<bool()>& condition, duration limit) {
 }
 
 std::vector<std::string> small_server(std::vector<std::string> modes) {
-  // The compiler may have been given the path relative to the build directory, where the tests run.
-  const auto here = std::filesystem::absolute(__FILE__);
-  const auto script = here.parent_path().parent_path().parent_path() / "support/stdio_server.py";
-  std::vector<std::string> command{"python3", "-S", script.string()};
+  std::vector<std::string> command{"python3", "-S", SWITCHGEAR_TEST_SUPPORT "/stdio_server.py"};
   command.insert(command.end(), modes.begin(), modes.end());
   return command;
 }
