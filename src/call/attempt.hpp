@@ -20,6 +20,7 @@ struct attempt {
   bool held_back = false;                       ///< not made: the tool has asked for a pause
   breaker::refusal refusal;                     ///< when refused
   port::reply reply;                            ///< when not
+  bool acted_before = false;                    ///< an earlier try of the same call may have taken effect
   bool hedged = false;                          ///< a second try ran beside it
   unsigned tries = 1;                           ///< how often it was made, when it was more than one try
   cascade::timer timer = cascade::timer::none;  ///< which limit ended it, when one did
@@ -30,7 +31,7 @@ struct attempt {
   /// The server says itself that it did nothing with the call: HTTP 429.
   bool declined() const { return reply.status == 429; }
   /// A byte may have reached an upstream whose tool is neither read-only nor idempotent.
-  bool acted(const tool& tried) const { return reply.sent && !tried.repeatable && !declined(); }
+  bool acted(const tool& tried) const { return acted_before || (reply.sent && !tried.repeatable && !declined()); }
 };
 
 /// What it takes. All of it outlives the attempt.

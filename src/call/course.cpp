@@ -8,6 +8,7 @@
 #include "cascade/stand_in.hpp"
 #include "cascade/wording.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace switchgear::call {
@@ -32,14 +33,14 @@ boost::asio::awaitable<void> course::run(port::event_sink* client) {
                   .whole = interrupt_,
                   .patience = called_.policy.patience});
   const std::string mirrored = mirrored_lines(call_, called_);
-  keyed_request keyed;
-  const bool has_key = keyed.make(call_, called_, with_.keys);
+  std::optional<keyed_request> keyed;
+  const bool has_key = !called_.idempotency_key.empty() && keyed.emplace().make(call_, called_, with_.keys);
   attempt_context given{.on = on_,
                         .breakers = with_.breakers,
                         .whole = interrupt_,
                         .target = called_,
-                        .outgoing = {.text = keyed.text(call_),
-                                     .seen = keyed.seen(call_),
+                        .outgoing = {.text = keyed ? keyed->text(call_) : call_.text,
+                                     .seen = keyed ? keyed->seen(call_) : call_.seen,
                                      .target = called_.entry->original,
                                      .client = call_.client,
                                      .mirrored = mirrored,

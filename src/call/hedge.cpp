@@ -106,15 +106,8 @@ asio::awaitable<void> hedge::settle(attempt& done) {
   done.hedged = true;
 }
 
-}  // namespace
-
-asio::awaitable<void> try_hedged(attempt_context& given, relay* client, attempt& done) {
+asio::awaitable<void> race(attempt_context& given, relay* client, attempt& done) {
   cascade::latency_record* const known = given.target.latency;
-  const bool continues = !given.outgoing.request_state.empty() || given.outgoing.seen->input_responses;
-  if (known == nullptr || continues) {
-    co_await try_in_rounds(given, client, done);
-    co_return;
-  }
   const time_point deadline = std::min(given.whole.deadline(), given.until);
   const auto after = cascade::hedge_after(given.target.policy.hedge, *known, deadline - given.started);
   const attempt_context first_given = given;
@@ -147,6 +140,14 @@ asio::awaitable<void> try_hedged(attempt_context& given, relay* client, attempt&
   if (answered(done) || lost) known->add(done.took);
   if (beside.begun()) co_await beside.settle(done);
   if (failed) std::rethrow_exception(failed);
+}
+
+}  // namespace
+
+asio::awaitable<void> try_hedged(attempt_context& given, relay* client, attempt& done) {
+  const bool continues = !given.outgoing.request_state.empty() || given.outgoing.seen->input_responses;
+  const bool may_hedge = given.target.latency != nullptr && !continues;
+  return may_hedge ? race(given, client, done) : try_in_rounds(given, client, done);
 }
 
 }  // namespace switchgear::call

@@ -2,6 +2,7 @@
 
 #include "async/wait.hpp"
 #include "call/hedge.hpp"
+#include "call/rounds.hpp"
 #include "cascade/retry.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -32,13 +33,8 @@ std::optional<duration> pause_before_next(const attempt_context& given, const re
   return pause;
 }
 
-}  // namespace
-
-boost::asio::awaitable<void> try_with_retries(attempt_context& given, relay* client, std::minstd_rand& random,
-                                              attempt& done) {
-  const cascade::retry_policy& policy = given.target.policy.retry;
-  const bool may_repeat = policy.attempts > 1 || given.target.latency != nullptr;
-  if (may_repeat && given.target.retries != nullptr) given.target.retries->call();
+boost::asio::awaitable<void> repeat(attempt_context& given, relay* client, std::minstd_rand& random, attempt& done) {
+  if (given.target.retries != nullptr) given.target.retries->call();
   const port::outgoing_request first = given.outgoing;
   co_await try_hedged(given, client, done);
   unsigned made = done.held_back ? 0 : 1;
@@ -60,11 +56,22 @@ boost::asio::awaitable<void> try_with_retries(attempt_context& given, relay* cli
       done.ended = ended;
       co_return;
     }
+    // What an earlier try may have done, a later one does not undo.
+    done.acted_before = before.acted(given.target);
     if (!done.held_back && !done.refused) ++made;
     done.tries = std::max(made, 1U);
     done.slow |= before.slow;
     done.hedged |= before.hedged;
   }
+}
+
+}  // namespace
+
+// No coroutine of its own, so that a tool without retries pays for none.
+boost::asio::awaitable<void> try_with_retries(attempt_context& given, relay* client, std::minstd_rand& random,
+                                              attempt& done) {
+  const bool repeats = given.target.policy.retry.attempts > 1 || given.target.latency != nullptr;
+  return repeats ? repeat(given, client, random, done) : try_in_rounds(given, client, done);
 }
 
 }  // namespace switchgear::call

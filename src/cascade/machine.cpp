@@ -3,6 +3,25 @@
 #include <algorithm>
 
 namespace switchgear::cascade {
+namespace {
+
+// An upstream that answers or denies has said what it did. One that throttles may be a proxy before a tool that did it
+// all the same; and what is said of the last try does not undo what an earlier one may have done.
+bool leaves_doubt(ending how) {
+  switch (how) {
+    case ending::refused:
+    case ending::unreachable:
+    case ending::throttled:
+    case ending::failed:
+    case ending::timed_out:
+    case ending::cancelled:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
 
 std::string_view name(ending how) {
   constexpr std::string_view names[] = {"answered",    "refused",   "unreachable", "throttled", "failed", "timeout",
@@ -15,11 +34,7 @@ std::string_view name(ending how) {
 action machine::on(const event& ended, time_point now) {
   using verb = action::verb;
   acted_ = acted_ || ended.acted;
-  // An upstream that denies has said that it did nothing. One that throttles may be a proxy before a tool that did it
-  // all the same; if it is certain that it did not, the event does not say that it acted.
-  const bool untold = ended.how == ending::failed || ended.how == ending::timed_out || ended.how == ending::cancelled ||
-                      ended.how == ending::throttled;
-  outcome_unknown_ = outcome_unknown_ || (ended.acted && untold);
+  outcome_unknown_ = outcome_unknown_ || (ended.acted && leaves_doubt(ended.how));
   if (!primary_done_) {
     primary_done_ = true;
     note("primary", ended.how, ended.tries);

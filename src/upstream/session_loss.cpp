@@ -46,11 +46,11 @@ bool names_no_request(const port::reply& reply) {
 
 loss session_loss(const http_reply& got, bool has_id) {
   const port::reply& reply = got.reply;
+  const bool refused = has_id && reply.fault == port::fault::bad_status;
+  if (refused && reply.status == 404) return loss::unread;
   if (says_not_initialized(reply)) return loss::likely;
-  if (!has_id || reply.fault != port::fault::bad_status) return loss::none;
+  if (!refused) return loss::none;
   switch (reply.status) {
-    case 404:
-      return loss::unread;
     case 400:
       if (names_no_request(reply)) return loss::unread;
       return !reply.has_message || speaks_of_session(reply) ? loss::likely : loss::none;

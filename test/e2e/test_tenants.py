@@ -18,7 +18,7 @@ both_eras = pytest.mark.parametrize("era", ERAS)
 
 def start(gateway, serve, keeper: Gatekeeper, *, shared: bool = False, forward: bool = True, **more):
     serve(keeper.carrier)
-    whoami = {"read_only": True, "shared": shared, "fallback": [{"cache": {}}]}
+    whoami = {"read_only": True, "fallback": [{"cache": {"share": "all" if shared else "principal"}}]}
     up = served(keeper) if forward else {"url": keeper.carrier.url, "headers": {"Authorization": OPERATOR}}
     return gateway(
         {"principal": "x-user", "upstreams": {"up": up}, "breaker": EAGER, "tools": {"up__whoami": whoami}, **more}

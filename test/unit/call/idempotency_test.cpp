@@ -76,6 +76,18 @@ TEST_F(keyed_tool, is_not_followed_by_another_tool_when_it_may_have_acted) {
   EXPECT_TRUE(gate.backup.calls().empty());
 }
 
+TEST_F(keyed_tool, may_have_acted_in_any_of_its_tries) {
+  gate.policy().fallback.steps = {cascade::tool_step{"backup__query", ""}};
+  gate.search.answer(reply_of(fault::lost));
+  for (int i = 0; i < 2; ++i) gate.search.answer(reply_of(fault::connect_failed));
+
+  const heard answer = gate.ask();
+
+  EXPECT_EQ(gate.search.calls().size(), 3u);
+  EXPECT_TRUE(gate.backup.calls().empty());
+  EXPECT_NE(answer.marker().find(R"("outcome":"unknown")"), std::string::npos) << answer.marker();
+}
+
 TEST(a_tool, may_say_itself_which_argument_is_its_idempotency_key) {
   gateway gate(
       R"([{"name":"query","inputSchema":{"type":"object"},"_meta":{"dev.switchgear/idempotency_key":"once"}}])");
