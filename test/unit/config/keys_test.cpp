@@ -251,7 +251,7 @@ std::vector<key_case> tool_cases() {
        [](const gateway& g) { return step<cascade::http_step>(tool(g)).minimum_time == 250ms; }},
       {"http_step.breaker", endpoint("breaker: {cooldown: 5s}") + "\nbreaker: {window: 20s}",
        [](const gateway& g) {
-         const auto& made = step<cascade::http_step>(tool(g)).breaker;
+         const auto made = step<cascade::http_step>(tool(g)).breaker;
          return made.cooldown == 5s && made.window == 20s && tool(g).step_breaker.cooldown == 30s;
        }},
       {"result.text", fallback("tool: {name: b__q, result: {text: 'a {{/b/0}}'}}"),
