@@ -265,7 +265,9 @@ def test_what_reads_is_tried_again_on_the_same_ground(gateway, serve, figure):
            told=", ".join(f"{how} {count}" for how, count in sorted(told(samples).items())))  # fmt: skip
     assert max(done.values()) > 1
     assert counted.arrived().total() > 1.5 * len(samples)
-    assert sum(metric(counted.gateway, "switchgear_hedges_total", tool=f"{era}__read") for era in ("legacy", "modern")) > 0
+    if not SANITIZED:  # too few calls there to know what is usual
+        hedges = sum(metric(counted.gateway, "switchgear_hedges_total", tool=f"{era}__read") for era in ("legacy", "modern"))
+        assert hedges > 0
     assert sum(sample.served_by in ("primary", "tool") for sample in samples.values()) > 0.4 * len(samples)
 
 
