@@ -229,7 +229,7 @@ def test_with_keep_alive_below_the_servers_limit_no_call_is_lost(gateway, serve)
     server.idle_limit = 0.5
     through = gateway({"upstreams": {"up": {"url": server.url, "keep_alive": "300ms"}}})
     with McpClient(through.port) as client:
-        for number in range(40):
+        for number in range(16):
             reply = client.call("up__plain", {"run": (run := f"run-{number}")})
             assert reply.text == f"done {run}", reply.text
             time.sleep(0.49 + 0.02 * (number % 2))
