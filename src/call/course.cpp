@@ -17,11 +17,6 @@ namespace {
 using cascade::served_by;
 using verb = cascade::action::verb;
 
-/// The request goes on with what was begun before: its client answers what a server asked.
-bool continues(const port::incoming_call& call) {
-  return call.seen->input_responses || call.seen->request_state;
-}
-
 }  // namespace
 
 boost::asio::awaitable<void> course::run(port::event_sink* client) {
@@ -137,8 +132,8 @@ void course::record(served_by who, bool is_error) {
                                            .is_error = is_error,
                                            .refused = primary_.refused,
                                            .slow = primary_.slow,
-                                           .retries = primary_.tries - 1,
                                            .hedged = primary_.hedged,
+                                           .retries = primary_.tries - 1,
                                            .stored = step_.looked,
                                            .took = step_.now - call_.arrived});
 }

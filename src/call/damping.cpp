@@ -1,6 +1,7 @@
 #include "call/damping.hpp"
 
 #include "call/respond.hpp"
+#include "call/rounds.hpp"
 #include "cascade/stand_in.hpp"
 #include "cascade/wording.hpp"
 #include "protocol/canonical.hpp"
@@ -22,7 +23,7 @@ constexpr std::size_t longest_read = 256 * 1024;
 std::optional<cascade::loop_key> key_of(const tool& called, const port::incoming_call& call) {
   const bool has_session = !call.client.session.empty();
   const std::string_view who = has_session ? call.client.session : call.client.principal;
-  if (who.empty() || call.seen->input_responses || call.seen->request_state) return std::nullopt;
+  if (who.empty() || continues(call)) return std::nullopt;
   const std::string_view given = call.seen->arguments.in(call.text);
   const auto arguments = protocol::canonical(given.empty() ? "{}" : given);
   if (!arguments) return std::nullopt;

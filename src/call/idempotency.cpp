@@ -55,7 +55,6 @@ std::string key_maker::next() {
 }
 
 bool keyed_request::make(const port::incoming_call& call, const tool& called, key_maker& keys) {
-  if (called.idempotency_key.empty()) return false;
   const std::string_view arguments = call.seen->arguments.in(call.text);
   const presence present = arguments.empty() ? presence::absent : find_member(arguments, called.idempotency_key);
   if (present != presence::absent) return present == presence::there;

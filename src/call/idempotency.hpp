@@ -30,7 +30,7 @@ class keyed_request {
   keyed_request(const keyed_request&) = delete;
   keyed_request& operator=(const keyed_request&) = delete;
 
-  /// Whether the call goes out with a key.
+  /// Whether the call goes out with a key. Only for a tool that takes one.
   bool make(const port::incoming_call& call, const tool& called, key_maker& keys);
 
   /// The request to send: the caller's own if nothing had to be added.

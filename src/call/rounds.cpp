@@ -76,6 +76,10 @@ bool asks_for_input(const port::reply& reply) {
   return reply.has_message && reply.message.result_type.in(reply.body.view()) == R"("input_required")";
 }
 
+bool continues(const port::incoming_call& call) {
+  return call.seen->input_responses || call.seen->request_state;
+}
+
 boost::asio::awaitable<void> try_in_rounds(attempt_context& given, relay* client, attempt& done) {
   co_await try_tool(given, done);
   // What the next round carries; its owner is this frame, since the reply that it came with goes away.

@@ -12,6 +12,9 @@ namespace switchgear::call {
 /// Whether the reply is a question (resultType input_required) and not an answer.
 bool asks_for_input(const port::reply& reply);
 
+/// Whether the request goes on with what was begun before: its client answers what a server asked.
+bool continues(const port::incoming_call& call);
+
 /// As try_tool, and again with the client's answers as long as the server asks a legacy client something, which is at
 /// most ten times. A modern client gets the question itself. When the client cannot or does not answer, the attempt has
 /// failed, and the reply's detail says of what. `client` is the relay in `given`, or null.
